@@ -1,0 +1,124 @@
+//! Where builds come from, as the solver sees it. The fetcher implements [`Catalog`]; tests implement it over memory.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use crate::name::Name;
+use crate::version::SourceId;
+
+/// Indexes, seen from the solver. All calls may block on I/O; the solver has a thread of its own.
+pub trait Catalog: Sync {
+    /// The releases of `name` on one source, `None` when that source does not have the project (404, or 403 on an index
+    /// that answers so). Called often: an implementation keeps what it has read.
+    ///
+    /// # Errors
+    /// When the source cannot be read.
+    fn project(&self, source: SourceId, name: Name) -> Result<Option<Arc<Project>>, CatalogError>;
+
+    /// The METADATA of one file of a project.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is not valid.
+    fn metadata(
+        &self,
+        source: SourceId,
+        name: Name,
+        file: &File,
+    ) -> Result<Arc<Metadata>, CatalogError>;
+
+    /// A hint that `name` will be asked for soon: start fetching, do not wait.
+    fn expect_project(&self, _source: SourceId, _name: Name) {}
+
+    /// A hint that this METADATA will be asked for soon.
+    fn expect_metadata(&self, _source: SourceId, _name: Name, _file: &File) {}
+}
+
+/// A project page: every release of one project on one source.
+pub struct Project {
+    /// The release versions, ascending by PEP 440, without duplicates.
+    pub versions: Vec<pep440_rs::Version>,
+    /// The files of those versions, decoded when asked for.
+    pub files: Box<dyn ReleaseFiles>,
+    /// Files on the page that belong to no version that can be read, with the reason (a name that is no wheel, a
+    /// variant wheel ...).
+    pub skipped: Vec<(String, String)>,
+}
+
+/// Decodes the files of a release on demand: a page can list tens of thousands, of which a solve looks at a few.
+pub trait ReleaseFiles: Send + Sync {
+    /// The files of `versions[index]`, in the order of the page.
+    fn files(&self, index: usize) -> Vec<File>;
+}
+
+impl ReleaseFiles for Vec<Vec<File>> {
+    fn files(&self, index: usize) -> Vec<File> {
+        self.get(index).cloned().unwrap_or_default()
+    }
+}
+
+/// A file of a release, as the index describes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct File {
+    /// The file name, percent-decoded.
+    pub filename: String,
+    /// The absolute URL, without fragment and without credentials.
+    pub url: String,
+    /// The digest that the index publishes.
+    pub sha256: Option<[u8; 32]>,
+    /// Bytes.
+    pub size: Option<u64>,
+    /// `Requires-Python` as published on the page, HTML entities decoded.
+    pub requires_python: Option<Arc<str>>,
+    /// The reason (perhaps empty) when the file is yanked (PEP 592).
+    pub yanked: Option<Arc<str>>,
+    /// When it was uploaded (PEP 700).
+    pub upload_time: Option<Timestamp>,
+    /// What the index says of a METADATA file beside this one (PEP 658/714).
+    pub core_metadata: CoreMetadata,
+}
+
+/// Whether METADATA lies beside a wheel (PEP 658/714).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum CoreMetadata {
+    /// The index does not say so.
+    #[default]
+    No,
+    /// It does, without a digest.
+    Yes,
+    /// It does, with the digest of the METADATA.
+    Sha256([u8; 32]),
+}
+
+/// What a solve needs from METADATA. The strings are as published; parsing is the reader's, so that nothing is parsed
+/// that no decision needs.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Metadata {
+    /// `Name` as written.
+    pub name: String,
+    /// `Version` as written.
+    pub version: String,
+    /// Every `Requires-Dist`.
+    pub requires_dist: Vec<Arc<str>>,
+    /// `Requires-Python`.
+    pub requires_python: Option<Arc<str>>,
+    /// Every `Provides-Extra`.
+    pub provides_extra: Vec<String>,
+}
+
+/// Why a source gave no answer.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum CatalogError {
+    /// The network, or a server: the message names the URL without credentials, what happened, and what to do.
+    #[error("{0}")]
+    Network(Arc<str>),
+    /// Without a network the answer is not known: it is not in the cache.
+    #[error("{0}")]
+    Offline(Arc<str>),
+    /// The server answered with something that cannot be used: a wrong hash, broken METADATA, a page that is no page.
+    #[error("{0}")]
+    Invalid(Arc<str>),
+    /// This one file has no METADATA that can be read (an sdist that must be built first); another may do.
+    #[error("{0}")]
+    Unavailable(Arc<str>),
+}

@@ -1,0 +1,8 @@
+//! What must hold on a CUDA machine.
+
+pub mod catalog;
+pub mod constraint;
+pub mod machine;
+pub mod name;
+pub mod package;
+pub mod version;
