@@ -3,6 +3,7 @@
 pub mod catalog;
 pub mod constraint;
 pub mod machine;
+pub mod matrix;
 pub mod name;
 pub mod package;
 pub mod version;

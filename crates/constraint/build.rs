@@ -1,0 +1,29 @@
+//! Checks every matrix and turns it from TOML into a compact binary form, so that no run of the program parses TOML.
+
+#[path = "src/matrix/rows/mod.rs"]
+mod rows;
+
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+fn main() {
+    let matrices = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../matrices");
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
+    println!("cargo::rerun-if-changed={}", matrices.display());
+    println!("cargo::rerun-if-changed=src/matrix/rows");
+    compile::<rows::driver::File>(&matrices, &out, "driver");
+}
+
+/// Reads `matrices/NAME.toml` as `T` and writes `OUT_DIR/NAME.bin`.
+fn compile<T: serde::de::DeserializeOwned + serde::Serialize>(
+    matrices: &Path,
+    out: &Path,
+    name: &str,
+) {
+    let path = matrices.join(name).with_extension("toml");
+    let text = fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    let file: T = toml::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    let bytes = postcard::to_stdvec(&file).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    fs::write(out.join(name).with_extension("bin"), bytes)
+        .unwrap_or_else(|e| panic!("{name}: {e}"));
+}

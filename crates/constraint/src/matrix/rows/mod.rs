@@ -1,0 +1,5 @@
+//! The rows of the matrices, exactly as the TOML files have them: texts and numbers, no logic.
+//!
+//! The build script reads the files through these same types, so nothing here may depend on the rest of the crate.
+
+pub mod driver;
