@@ -112,7 +112,11 @@ impl Scenario {
         let run = project.resolve(&[]);
         let wanted = if self.satisfiable { 0 } else { 1 };
         if run.code != wanted {
-            return Some(format!("exit code {} instead of {wanted}\n{}", run.code, run.stderr.trim_end()));
+            return Some(format!(
+                "exit code {} instead of {wanted}\n{}",
+                run.code,
+                run.stderr.trim_end()
+            ));
         }
         if !self.satisfiable || self.expect.is_empty() {
             return None;
@@ -128,7 +132,8 @@ fn folder() -> PathBuf {
 
 fn read(name: &str) -> Group {
     let path = folder().join(name).with_extension("toml");
-    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let text = std::fs::read_to_string(&path)
+        .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     toml::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
@@ -137,7 +142,9 @@ fn run(name: &str) {
     let faults: Vec<String> = group
         .scenario
         .iter()
-        .filter_map(|scenario| Some(format!("{}{}.toml: {}", group.source, scenario.id, scenario.fault()?)))
+        .filter_map(|scenario| {
+            Some(format!("{}{}.toml: {}", group.source, scenario.id, scenario.fault()?))
+        })
         .collect();
     assert!(
         faults.is_empty(),
@@ -179,6 +186,9 @@ fn every_scenario_is_run_or_says_why_not() {
     assert_eq!(groups.iter().map(|group| group.scenario.len()).sum::<usize>(), 102);
     assert_eq!(groups.iter().map(|group| group.skipped.len()).sum::<usize>(), 45);
     for (id, options) in groups.iter().flat_map(|group| &group.skipped) {
-        assert!(options.iter().any(|option| EXCLUDING.contains(&option.as_str())), "{id}: {options:?}");
+        assert!(
+            options.iter().any(|option| EXCLUDING.contains(&option.as_str())),
+            "{id}: {options:?}"
+        );
     }
 }

@@ -17,12 +17,16 @@ fn root() -> PathBuf {
 /// The examples by name, in order.
 fn examples() -> Vec<(String, String)> {
     let folder = root().join("examples");
-    let entries = std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let entries =
+        std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     let mut found: Vec<(String, String)> = entries
         .map(|entry| entry.unwrap().path())
         .filter(|path| path.extension().is_some_and(|extension| extension == "toml"))
         .map(|path| {
-            (path.file_stem().unwrap().to_string_lossy().into_owned(), std::fs::read_to_string(path).unwrap())
+            (
+                path.file_stem().unwrap().to_string_lossy().into_owned(),
+                std::fs::read_to_string(path).unwrap(),
+            )
         })
         .collect();
     found.sort();
@@ -72,7 +76,10 @@ fn each_resolves_to_a_complete_lock_twice_the_same() {
         let run = project.resolve(&[]);
         assert_eq!(run.code, 0, "{name}\n{}", run.stderr);
         let first = locks(&project);
-        assert!(first.iter().any(|(file, _)| file.starts_with("pylock.")), "{name} wrote {first:?}");
+        assert!(
+            first.iter().any(|(file, _)| file.starts_with("pylock.")),
+            "{name} wrote {first:?}"
+        );
         for (file, lock) in first.iter().filter(|(file, _)| file.starts_with("pylock.")) {
             check_lock(&name, file, &lock.parse().unwrap(), &text.parse().unwrap());
         }
@@ -89,9 +96,14 @@ fn check_lock(example: &str, file: &str, lock: &Table, manifest: &Table) {
     let names: Vec<String> = packages.iter().map(name).collect();
     for requirement in manifest["environment"]["dependencies"].as_array().unwrap() {
         let requirement = requirement.as_str().unwrap();
-        let wanted: String =
-            requirement.chars().take_while(|c| c.is_ascii_alphanumeric() || "-_.".contains(*c)).collect();
-        assert!(names.contains(&wanted.to_lowercase().replace(['_', '.'], "-")), "{example}: no {wanted}");
+        let wanted: String = requirement
+            .chars()
+            .take_while(|c| c.is_ascii_alphanumeric() || "-_.".contains(*c))
+            .collect();
+        assert!(
+            names.contains(&wanted.to_lowercase().replace(['_', '.'], "-")),
+            "{example}: no {wanted}"
+        );
     }
     for package in packages {
         let wheels = package.get("wheels").and_then(Value::as_array).unwrap_or_else(|| {
@@ -100,7 +112,10 @@ fn check_lock(example: &str, file: &str, lock: &Table, manifest: &Table) {
         assert!(!wheels.is_empty());
         for wheel in wheels {
             let digest = wheel["hashes"]["sha256"].as_str().unwrap();
-            assert!(digest.len() == 64 && digest.bytes().all(|byte| byte.is_ascii_hexdigit()), "{wheel}");
+            assert!(
+                digest.len() == 64 && digest.bytes().all(|byte| byte.is_ascii_hexdigit()),
+                "{wheel}"
+            );
             assert!(wheel["size"].as_integer().unwrap() > 0, "{wheel}");
             assert!(wheel["url"].as_str().unwrap().ends_with(".whl"), "{wheel}");
         }

@@ -54,8 +54,9 @@ struct Supplier {
 
 type Packages = BTreeMap<String, String>;
 
-static FACTS: LazyLock<Facts> =
-    LazyLock::new(|| toml::from_str(include_str!("ten_pins.toml")).expect("the facts are well formed"));
+static FACTS: LazyLock<Facts> = LazyLock::new(|| {
+    toml::from_str(include_str!("ten_pins.toml")).expect("the facts are well formed")
+});
 
 static INDEX: LazyLock<Arc<Index>> = LazyLock::new(|| {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/recordings");
@@ -73,7 +74,11 @@ fn project(torch: &str, python: &str) -> (Project, Server) {
 }
 
 fn pin(torch: &str) -> &'static Pin {
-    FACTS.pin.iter().find(|pin| pin.torch == torch).unwrap_or_else(|| panic!("no facts on torch {torch}"))
+    FACTS
+        .pin
+        .iter()
+        .find(|pin| pin.torch == torch)
+        .unwrap_or_else(|| panic!("no facts on torch {torch}"))
 }
 
 fn major(version: &str) -> u64 {
@@ -87,13 +92,17 @@ fn locked<'a>(packages: &'a Packages, name: &str) -> &'a str {
 
 /// The CUDA and cuDNN majors that the wheels of the lock bring.
 fn majors(packages: &Packages) -> (u64, u64) {
-    let cudas: Vec<u64> = [("nvidia-cublas-cu11", 11), ("nvidia-cublas-cu12", 12), ("nvidia-cublas", 13)]
-        .into_iter()
-        .filter(|(name, _)| packages.contains_key(*name))
-        .map(|(_, major)| major)
+    let cudas: Vec<u64> =
+        [("nvidia-cublas-cu11", 11), ("nvidia-cublas-cu12", 12), ("nvidia-cublas", 13)]
+            .into_iter()
+            .filter(|(name, _)| packages.contains_key(*name))
+            .map(|(_, major)| major)
+            .collect();
+    let cudnns: Vec<&String> = packages
+        .iter()
+        .filter(|(name, _)| name.starts_with("nvidia-cudnn-cu"))
+        .map(|(_, v)| v)
         .collect();
-    let cudnns: Vec<&String> =
-        packages.iter().filter(|(name, _)| name.starts_with("nvidia-cudnn-cu")).map(|(_, v)| v).collect();
     assert_eq!(cudas.len(), 1, "one CUDA in one process: {packages:#?}");
     assert_eq!(cudnns.len(), 1, "one cuDNN in one process: {packages:#?}");
     (cudas[0], major(cudnns[0]))
@@ -114,15 +123,19 @@ fn check_runtime(packages: &Packages, cuda: u64, cudnn: u64) {
         assert_eq!(major(version), supplier.major, "{soname} from {} {version}", supplier.wheel);
     }
     if let Some(below) = runtime.numpy_below {
-        assert!(major(locked(packages, "numpy")) < below, "onnxruntime-gpu {version} was built for NumPy 1");
+        assert!(
+            major(locked(packages, "numpy")) < below,
+            "onnxruntime-gpu {version} was built for NumPy 1"
+        );
     }
     assert!(!packages.contains_key("onnxruntime"), "two distributions own onnxruntime/");
 }
 
 /// What has to happen before a session is made is part of the answer: shown, and in the lock.
 fn check_loading(project: &Project, run: &Run) {
-    let names_a_step =
-        |text: &str| ["preload_dlls", "import torch", "LD_LIBRARY_PATH"].iter().any(|step| text.contains(step));
+    let names_a_step = |text: &str| {
+        ["preload_dlls", "import torch", "LD_LIBRARY_PATH"].iter().any(|step| text.contains(step))
+    };
     let lock = project.pylock();
     let tool = lock["tool"]["cuda-lock"].to_string();
     assert!(names_a_step(&tool), "no loading step in [tool.cuda-lock]: {tool}");
@@ -159,7 +172,10 @@ fn refused(torch: &str) {
         assert!(said.contains(word), "{word} is not named:\n{said}");
     }
     let way_out = [format!("{torch}+cu118"), "onnxruntime-cuda-12".to_owned()];
-    assert!(way_out.iter().any(|build| said.contains(build)), "none of {way_out:?} is named:\n{said}");
+    assert!(
+        way_out.iter().any(|build| said.contains(build)),
+        "none of {way_out:?} is named:\n{said}"
+    );
     assert!(project.read("pylock.toml").is_none() && project.read("requirements.txt").is_none());
 }
 
@@ -172,7 +188,11 @@ fn torch_1_13_1() {
 fn torch_1_13_1_has_no_companion_on_python_3_11() {
     let (project, _server) = project("torch==1.13.1", "3.11");
     let run = project.resolve(&[]).expect(1);
-    assert!(run.stderr.contains("torchvision") || run.stderr.contains("torchaudio"), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("torchvision") || run.stderr.contains("torchaudio"),
+        "{}",
+        run.stderr
+    );
 }
 
 #[test]

@@ -188,10 +188,8 @@ mod tests {
         );
         let sdist = Dist::sdist().extra("x", &["c; os_name != 'nt'"]);
         assert_eq!(sdist.filename("a", "1.0"), "a-1.0.tar.gz");
-        assert!(
-            sdist
-                .metadata_text("a", "1.0")
-                .ends_with("Provides-Extra: x\nRequires-Dist: c ; (os_name != 'nt') and extra == 'x'\n")
-        );
+        assert!(sdist.metadata_text("a", "1.0").ends_with(
+            "Provides-Extra: x\nRequires-Dist: c ; (os_name != 'nt') and extra == 'x'\n"
+        ));
     }
 }

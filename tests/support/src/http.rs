@@ -58,7 +58,12 @@ pub(crate) struct Response {
 
 impl Response {
     pub(crate) fn new(status: u16, content_type: &str, body: Vec<u8>) -> Self {
-        Self { status, headers: vec![("Content-Type", content_type.to_owned())], body, length: None }
+        Self {
+            status,
+            headers: vec![("Content-Type", content_type.to_owned())],
+            body,
+            length: None,
+        }
     }
 
     pub(crate) fn plain(status: u16, text: &str) -> Self {
@@ -77,7 +82,8 @@ impl Response {
             head += &format!("{name}: {value}\r\n");
         }
         if self.status != 304 {
-            head += &format!("Content-Length: {}\r\n", self.length.unwrap_or(self.body.len() as u64));
+            head +=
+                &format!("Content-Length: {}\r\n", self.length.unwrap_or(self.body.len() as u64));
         }
         let mut bytes = (head + "\r\n").into_bytes();
         if method != "HEAD" && self.status != 304 {

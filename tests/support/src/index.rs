@@ -63,7 +63,11 @@ pub(crate) enum Body {
 impl File {
     /// The wheel's bytes, made when they are asked for.
     pub(crate) fn wheel(&self) -> VirtualWheel {
-        VirtualWheel::new(&self.filename, self.metadata.as_deref().unwrap_or_default(), Some(self.size))
+        VirtualWheel::new(
+            &self.filename,
+            self.metadata.as_deref().unwrap_or_default(),
+            Some(self.size),
+        )
     }
 }
 

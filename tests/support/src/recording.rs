@@ -44,7 +44,8 @@ impl Recording {
     /// When the file is missing or is not a recording.
     #[must_use]
     pub fn read(path: &Path) -> Self {
-        let packed = std::fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let packed =
+            std::fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         serde_json::from_reader(std::io::BufReader::new(GzDecoder::new(packed.as_slice())))
             .unwrap_or_else(|error| panic!("{}: {error}", path.display()))
     }
@@ -55,8 +56,10 @@ impl Recording {
     pub fn index(self) -> Index {
         let Self { projects, metadata } = self;
         let file = |row: Row| file(row, &metadata);
-        let projects =
-            projects.into_iter().map(|(name, rows)| (name, rows.into_iter().map(file).collect())).collect();
+        let projects = projects
+            .into_iter()
+            .map(|(name, rows)| (name, rows.into_iter().map(file).collect()))
+            .collect();
         Index { projects, ..Index::default() }
     }
 }

@@ -7,7 +7,8 @@ pub(crate) fn archive(filename: &str, pkg_info: &str) -> Vec<u8> {
     let root = filename.trim_end_matches(".tar.gz");
     let encoder = GzBuilder::new().mtime(0).write(Vec::new(), Compression::default());
     let mut archive = tar::Builder::new(encoder);
-    let build = "[build-system]\nrequires = [\"flit_core\"]\nbuild-backend = \"flit_core.buildapi\"\n";
+    let build =
+        "[build-system]\nrequires = [\"flit_core\"]\nbuild-backend = \"flit_core.buildapi\"\n";
     for (name, text) in [("PKG-INFO", pkg_info), ("pyproject.toml", build)] {
         let mut header = tar::Header::new_gnu();
         header.set_size(text.len() as u64);
@@ -16,5 +17,8 @@ pub(crate) fn archive(filename: &str, pkg_info: &str) -> Vec<u8> {
             .append_data(&mut header, format!("{root}/{name}"), text.as_bytes())
             .expect("memory takes every entry");
     }
-    archive.into_inner().and_then(flate2::write::GzEncoder::finish).expect("memory takes the archive")
+    archive
+        .into_inner()
+        .and_then(flate2::write::GzEncoder::finish)
+        .expect("memory takes the archive")
 }

@@ -74,7 +74,11 @@ impl Server {
 
     /// Spoils the answers of one path, such as `/simple/a/`, from now on.
     pub fn fault(&self, path: &str, fault: Fault) {
-        self.shared.faults.lock().expect("no test panics with the lock").insert(path.to_owned(), fault);
+        self.shared
+            .faults
+            .lock()
+            .expect("no test panics with the lock")
+            .insert(path.to_owned(), fault);
     }
 
     /// Mends everything.
@@ -120,7 +124,9 @@ impl Shared {
             let mut ends = false;
             match fault {
                 Some(Kind::Status(code)) => response = Response::plain(code, ""),
-                Some(Kind::Redirect(to)) => response = Response::plain(302, "").with("Location", to),
+                Some(Kind::Redirect(to)) => {
+                    response = Response::plain(302, "").with("Location", to)
+                }
                 Some(Kind::Body(bytes)) => response.body = bytes,
                 Some(Kind::Delay(time)) => std::thread::sleep(time),
                 Some(Kind::Truncate(bytes)) => {
@@ -201,7 +207,8 @@ impl Shared {
             let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
             let packed = encoder.write_all(&body).and_then(|()| encoder.finish());
             let packed = packed.expect("memory takes the page");
-            return headed(Response::new(200, content_type, packed)).with("Content-Encoding", "gzip");
+            return headed(Response::new(200, content_type, packed))
+                .with("Content-Encoding", "gzip");
         }
         headed(Response::new(200, content_type, body.to_vec()))
     }
@@ -215,9 +222,11 @@ impl Shared {
         if let Some(wheel) = filename.strip_suffix(".metadata") {
             let file = self.index.file(project, wheel);
             return match file.and_then(|file| file.metadata.as_ref()) {
-                Some(text) if self.index.features.sidecars => {
-                    immutable(Response::new(200, "application/octet-stream", text.as_bytes().to_vec()))
-                }
+                Some(text) if self.index.features.sidecars => immutable(Response::new(
+                    200,
+                    "application/octet-stream",
+                    text.as_bytes().to_vec(),
+                )),
                 _ => Response::plain(404, "no such file\n"),
             };
         }
@@ -239,11 +248,13 @@ impl Shared {
         }
         let Some(range) = request.header("range") else {
             if request.method == "HEAD" {
-                let mut response = Response::new(200, binary, Vec::new()).with("Accept-Ranges", "bytes");
+                let mut response =
+                    Response::new(200, binary, Vec::new()).with("Accept-Ranges", "bytes");
                 response.length = Some(total);
                 return response;
             }
-            return Response::new(200, binary, contents.slice(0, total)).with("Accept-Ranges", "bytes");
+            return Response::new(200, binary, contents.slice(0, total))
+                .with("Accept-Ranges", "bytes");
         };
         match parse_range(range, total) {
             Some((start, end)) => Response::new(206, binary, contents.slice(start, end))

@@ -25,13 +25,17 @@ impl VirtualWheel {
         let (name, version) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
         let tags: Vec<&str> = parts.collect();
         let tag = tags[tags.len().saturating_sub(3)..].join("-");
-        let wheel = format!("Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: {tag}\n");
-        let files: Vec<(String, &str)> = [("METADATA", metadata), ("WHEEL", wheel.as_str()), ("RECORD", "")]
-            .map(|(file, text)| (format!("{name}-{version}.dist-info/{file}"), text))
-            .into();
+        let wheel =
+            format!("Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: {tag}\n");
+        let files: Vec<(String, &str)> =
+            [("METADATA", metadata), ("WHEEL", wheel.as_str()), ("RECORD", "")]
+                .map(|(file, text)| (format!("{name}-{version}.dist-info/{file}"), text))
+                .into();
         let length: u64 = files
             .iter()
-            .map(|(path, text)| LOCAL_HEADER + CENTRAL_HEADER + 2 * path.len() as u64 + text.len() as u64)
+            .map(|(path, text)| {
+                LOCAL_HEADER + CENTRAL_HEADER + 2 * path.len() as u64 + text.len() as u64
+            })
             .sum::<u64>()
             + END_RECORD;
         let size = size.unwrap_or(0).clamp(length, u64::from(u32::MAX) - 1);
@@ -104,7 +108,8 @@ mod tests {
     #[test]
     fn another_reader_opens_the_archive() {
         for size in [None, Some(100_000)] {
-            let wheel = VirtualWheel::new("a-1.0-py3-none-any.whl", "Name: a\nVersion: 1.0\n", size);
+            let wheel =
+                VirtualWheel::new("a-1.0-py3-none-any.whl", "Name: a\nVersion: 1.0\n", size);
             let bytes = wheel.slice(0, wheel.len());
             assert_eq!(bytes.len() as u64, wheel.len());
             assert_eq!(wheel.len(), size.unwrap_or(wheel.len()));

@@ -28,7 +28,11 @@ fn page(server: &Server, headers: &[&str]) -> serde_json::Value {
 
 fn index() -> Index {
     Index::new()
-        .release("a", "1.0", Dist::wheel().requires("b>1").yanked("a \"bad\" one").requires_python(">=3.8"))
+        .release(
+            "a",
+            "1.0",
+            Dist::wheel().requires("b>1").yanked("a \"bad\" one").requires_python(">=3.8"),
+        )
         .release("a", "2.0", Dist::wheel_for("cp311-cp311-win_amd64").size(1 << 30))
         .release("a", "2.0", Dist::sdist().uploaded("2024-01-01T00:00:00Z"))
 }
@@ -73,7 +77,8 @@ fn validators_and_compression() {
     let (head, _) = ask(&server, "GET", "/simple/a/", &[JSON]);
     assert!(head.contains("Cache-Control: max-age=600"), "{head}");
     let etag = head.lines().find_map(|line| line.strip_prefix("ETag: ")).unwrap();
-    let (head, body) = ask(&server, "GET", "/simple/a/", &[JSON, &format!("If-None-Match: {etag}")]);
+    let (head, body) =
+        ask(&server, "GET", "/simple/a/", &[JSON, &format!("If-None-Match: {etag}")]);
     assert!(head.starts_with("HTTP/1.1 304") && body.is_empty(), "{head}");
     let (head, body) = ask(&server, "GET", "/simple/a/", &[JSON, "Accept-Encoding: gzip"]);
     assert!(head.contains("Content-Encoding: gzip") && body.starts_with(&[0x1f, 0x8b]), "{head}");
@@ -109,7 +114,8 @@ fn without_sidecars_nothing_announces_them() {
 #[test]
 fn faults_spoil_one_path_as_often_as_asked() {
     let server = index().serve();
-    let status = |path: &str| ask(&server, "GET", path, &[JSON]).0.lines().next().unwrap().to_owned();
+    let status =
+        |path: &str| ask(&server, "GET", path, &[JSON]).0.lines().next().unwrap().to_owned();
     server.fault("/simple/a/", Fault::status(503).times(2));
     assert!(status("/simple/a/").contains("503"));
     assert!(status("/simple/a/").contains("503"));
