@@ -6,4 +6,7 @@ pub mod machine;
 pub mod matrix;
 pub mod name;
 pub mod package;
+pub mod requirement;
+pub mod target;
 pub mod version;
+pub mod wheel;
