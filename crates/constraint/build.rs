@@ -12,6 +12,15 @@ fn main() {
     println!("cargo::rerun-if-changed={}", matrices.display());
     println!("cargo::rerun-if-changed=src/matrix/rows");
     compile::<rows::driver::File>(&matrices, &out, "driver");
+    compile::<rows::bound::File>(&matrices, &out, "bound");
+    compile::<rows::broken::File>(&matrices, &out, "broken");
+    compile::<rows::companions::File>(&matrices, &out, "companions");
+    compile::<rows::indexes::File>(&matrices, &out, "indexes");
+    compile::<rows::numpy_abi::File>(&matrices, &out, "numpy_abi");
+    compile::<rows::onnx::File>(&matrices, &out, "onnx");
+    compile::<rows::onnxruntime::File>(&matrices, &out, "onnxruntime");
+    compile::<rows::owners::File>(&matrices, &out, "owners");
+    compile::<rows::torch::File>(&matrices, &out, "torch");
 }
 
 /// Reads `matrices/NAME.toml` as `T` and writes `OUT_DIR/NAME.bin`.

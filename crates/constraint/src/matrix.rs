@@ -22,6 +22,51 @@ matrix!(
     driver
 );
 
+matrix!(
+    /// Distributions that use one CUDA major version (`matrices/bound.toml`).
+    bound
+);
+
+matrix!(
+    /// Releases that cannot work (`matrices/broken.toml`).
+    broken
+);
+
+matrix!(
+    /// Distributions that belong to one torch (`matrices/companions.toml`).
+    companions
+);
+
+matrix!(
+    /// Public indexes (`matrices/indexes.toml`).
+    indexes
+);
+
+matrix!(
+    /// Builds against the C API of NumPy 1 (`matrices/numpy_abi.toml`).
+    numpy_abi
+);
+
+matrix!(
+    /// What ONNX runtimes read and exporters write (`matrices/onnx.toml`).
+    onnx
+);
+
+matrix!(
+    /// Builds of onnxruntime-gpu (`matrices/onnxruntime.toml`).
+    onnxruntime
+);
+
+matrix!(
+    /// Import packages with one owner (`matrices/owners.toml`).
+    owners
+);
+
+matrix!(
+    /// Builds of torch (`matrices/torch.toml`).
+    torch
+);
+
 fn decode<T: serde::de::DeserializeOwned>(bytes: &[u8]) -> T {
     postcard::from_bytes(bytes).expect("build.rs wrote it from the same type")
 }

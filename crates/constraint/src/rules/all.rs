@@ -4,10 +4,7 @@ use crate::constraint::{Constraint, Fact};
 use crate::machine::Machine;
 use crate::package::Package;
 use crate::rules::onnx_model::Model;
-use crate::rules::{
-    Build, broken, companion, cuda_bound, driver, gpu, gpu_code, library, numpy_abi, onnx_model,
-    onnxruntime, owner, torch,
-};
+use crate::rules::{Build, broken, driver, gpu, gpu_code, library, stack};
 use crate::version::Version;
 
 /// Everything the rules say about one build on one machine, beyond what its METADATA says.
@@ -17,19 +14,13 @@ use crate::version::Version;
 pub fn constraints(
     build: &Build<'_>,
     machine: &Machine,
-    model: &Model,
+    model: Option<&Model>,
 ) -> Result<Vec<Constraint>, Fact> {
     let platform = machine.platform;
     if let Some(fact) = broken::unusable(build, platform) {
         return Err(fact);
     }
-    let mut constraints = torch::constraints(build, platform);
-    constraints.extend(companion::constraints(build, platform));
-    constraints.extend(onnxruntime::constraints(build, machine));
-    constraints.extend(cuda_bound::constraints(build));
-    constraints.extend(owner::constraints(build));
-    constraints.extend(numpy_abi::constraints(build, platform));
-    constraints.extend(onnx_model::constraints(build, model));
+    let mut constraints = stack::constraints(build, machine, model);
     constraints.extend(library::library_constraints(build.name, build.version, gpu_count(machine)));
     constraints.extend(gpu_code::constraints(build, machine));
     Ok(constraints)

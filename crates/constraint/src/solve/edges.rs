@@ -192,7 +192,7 @@ impl Provider {
         }
         let filename = Some(file.filename.as_str());
         let input = self.build_of(name, build, filename, &metadata);
-        match rules::constraints(&input, &self.problem.machine, &self.problem.model) {
+        match rules::constraints(&input, &self.problem.machine, self.problem.model.as_ref()) {
             Ok(found) => constraints.extend(found),
             Err(broken) => return Ok(Err(broken.text.as_str().into())),
         }

@@ -100,8 +100,8 @@ pub(super) fn machine_constraints(
         }
     }
     let model = [
-        (Package::Opset, "opset", problem.model.opset),
-        (Package::OnnxIr, "ir-version", problem.model.ir),
+        (Package::Opset, "opset", problem.model.as_ref().and_then(|m| m.opset)),
+        (Package::OnnxIr, "ir-version", problem.model.as_ref().and_then(|m| m.ir)),
     ];
     for (package, key, number) in model {
         if let Some(number) = number {

@@ -36,7 +36,7 @@ pub struct Problem {
     /// The accelerators that the torch family may be built for, when env.toml narrows them.
     pub backends: Option<Vec<String>>,
     /// What must hold for the model that is exported and run here, when one is named.
-    pub model: Model,
+    pub model: Option<Model>,
     /// How versions are chosen.
     pub policy: Policy,
 }

@@ -330,7 +330,7 @@ impl Provider {
             filename,
             origin,
             metadata: Some(metadata),
-            requirements: Some(&self.requirements),
+            requirements: &self.requirements,
         }
     }
 

@@ -96,7 +96,7 @@ fn problem(requirements: &[&str]) -> Arc<Problem> {
         }],
         pinned_sources: BTreeMap::new(),
         backends: None,
-        model: Model::default(),
+        model: None,
         policy: Policy::default(),
     })
 }

@@ -2,4 +2,13 @@
 //!
 //! The build script reads the files through these same types, so nothing here may depend on the rest of the crate.
 
+pub mod bound;
+pub mod broken;
+pub mod companions;
 pub mod driver;
+pub mod indexes;
+pub mod numpy_abi;
+pub mod onnx;
+pub mod onnxruntime;
+pub mod owners;
+pub mod torch;
