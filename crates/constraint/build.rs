@@ -11,7 +11,12 @@ fn main() {
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     println!("cargo::rerun-if-changed={}", matrices.display());
     println!("cargo::rerun-if-changed=src/matrix/rows");
+    compile::<rows::cuda::File>(&matrices, &out, "cuda");
     compile::<rows::driver::File>(&matrices, &out, "driver");
+    compile::<rows::gpus::File>(&matrices, &out, "gpus");
+    compile::<rows::images::File>(&matrices, &out, "images");
+    compile::<rows::libraries::File>(&matrices, &out, "libraries");
+    compile::<rows::products::File>(&matrices, &out, "products");
 }
 
 /// Reads `matrices/NAME.toml` as `T` and writes `OUT_DIR/NAME.bin`.

@@ -6,4 +6,5 @@ pub mod machine;
 pub mod matrix;
 pub mod name;
 pub mod package;
+pub mod rules;
 pub mod version;

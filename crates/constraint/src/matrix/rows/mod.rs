@@ -2,4 +2,9 @@
 //!
 //! The build script reads the files through these same types, so nothing here may depend on the rest of the crate.
 
+pub mod cuda;
 pub mod driver;
+pub mod gpus;
+pub mod images;
+pub mod libraries;
+pub mod products;
