@@ -11,6 +11,7 @@ fn main() {
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     println!("cargo::rerun-if-changed={}", matrices.display());
     println!("cargo::rerun-if-changed=src/matrix/rows");
+    compile::<rows::cuda::File>(&matrices, &out, "cuda");
     compile::<rows::driver::File>(&matrices, &out, "driver");
     compile::<rows::bound::File>(&matrices, &out, "bound");
     compile::<rows::broken::File>(&matrices, &out, "broken");
@@ -21,6 +22,10 @@ fn main() {
     compile::<rows::onnxruntime::File>(&matrices, &out, "onnxruntime");
     compile::<rows::owners::File>(&matrices, &out, "owners");
     compile::<rows::torch::File>(&matrices, &out, "torch");
+    compile::<rows::gpus::File>(&matrices, &out, "gpus");
+    compile::<rows::images::File>(&matrices, &out, "images");
+    compile::<rows::libraries::File>(&matrices, &out, "libraries");
+    compile::<rows::products::File>(&matrices, &out, "products");
 }
 
 /// Reads `matrices/NAME.toml` as `T` and writes `OUT_DIR/NAME.bin`.

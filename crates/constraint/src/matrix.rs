@@ -18,7 +18,7 @@ macro_rules! matrix {
 }
 
 matrix!(
-    /// Driver floors, driver branches and forward compatibility (`matrices/driver.toml`).
+    /// Driver branches, driver floors and forward compatibility (`matrices/driver.toml`).
     driver
 );
 
@@ -67,16 +67,34 @@ matrix!(
     torch
 );
 
+matrix!(
+    /// CUDA toolkits and the PTX they write (`matrices/cuda.toml`).
+    cuda
+);
+
+matrix!(
+    /// Compute capabilities (`matrices/gpus.toml`).
+    gpus
+);
+
+matrix!(
+    /// GPU product names and cloud instances (`matrices/products.toml`).
+    products
+);
+
+matrix!(
+    /// Wheels of NVIDIA libraries (`matrices/libraries.toml`).
+    libraries
+);
+
+matrix!(
+    /// Tags of the `nvidia/cuda` image (`matrices/images.toml`).
+    images
+);
+
 fn decode<T: serde::de::DeserializeOwned>(bytes: &[u8]) -> T {
     postcard::from_bytes(bytes).expect("build.rs wrote it from the same type")
 }
 
 #[cfg(test)]
-mod tests {
-    #[test]
-    fn every_row_has_a_source() {
-        for row in &super::driver().floor {
-            assert!(!row.source.is_empty(), "{row:?}");
-        }
-    }
-}
+mod tests;

@@ -15,7 +15,7 @@ pub mod gpu_code;
 pub mod image;
 pub mod index;
 pub mod library;
-pub mod limit;
+mod limit;
 pub mod loading;
 pub mod machine_code;
 pub mod numpy_abi;
@@ -29,3 +29,4 @@ pub mod torch;
 
 pub use all::{constraints, known_versions, layer_constraints};
 pub use build::{Build, Origin};
+pub use limit::Limit;

@@ -4,13 +4,13 @@ use std::str::FromStr;
 
 use pep440_rs::VersionSpecifiers;
 
-use super::build::{Build, if_present};
+use super::build::Build;
 use crate::constraint::{Constraint, Fact, Force};
 use crate::machine::Platform;
 use crate::matrix::{self, rows};
 use crate::name::Name;
 use crate::package::Package;
-use crate::version::dist_range;
+use crate::version::{dist_range, if_present};
 
 /// If NumPy is installed beside such a build, it has to be NumPy 1.
 #[must_use]
@@ -36,7 +36,7 @@ fn constraint(build: &Build, row: &rows::numpy_abi::Rule) -> Option<Constraint> 
         symptom: Some(row.symptom.clone()),
     };
     let package = Package::dist(Name::new("numpy").ok()?);
-    Some(build.constraint(package, if_present(dist_range(&numpy)), Force::IfPresent, fact))
+    Some(build.constraint(package, if_present(&dist_range(&numpy)), Force::IfPresent, fact))
 }
 
 #[cfg(test)]

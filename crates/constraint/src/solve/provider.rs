@@ -63,7 +63,7 @@ impl Provider {
             Arc::clone(&tags),
         );
         let stated = || problem.requirements.iter().chain(&problem.overrides);
-        let set = |keep: &dyn Fn(&Requirement) -> bool| {
+        let set = |keep: &dyn Fn(&Requirement) -> bool| -> FxHashSet<Name> {
             stated().filter(|r| keep(r)).map(|r| problem.substituted(r.name)).collect()
         };
         Self {
@@ -73,7 +73,7 @@ impl Provider {
                 .chain(
                     problem.constraints.iter().filter(|r| r.mentions_prerelease()).map(|r| r.name),
                 )
-                .collect::<FxHashSet<Name>>(),
+                .collect(),
             pinned: set(&Requirement::is_exact),
             direct: set(&|_| true),
             problem,

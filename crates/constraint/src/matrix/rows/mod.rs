@@ -5,10 +5,15 @@
 pub mod bound;
 pub mod broken;
 pub mod companions;
-pub mod driver;
 pub mod indexes;
 pub mod numpy_abi;
 pub mod onnx;
 pub mod onnxruntime;
 pub mod owners;
 pub mod torch;
+pub mod cuda;
+pub mod driver;
+pub mod gpus;
+pub mod images;
+pub mod libraries;
+pub mod products;
