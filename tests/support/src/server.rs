@@ -21,13 +21,16 @@ pub struct Server {
     shared: Arc<Shared>,
 }
 
+/// A finished page.
+type Page = Arc<Vec<u8>>;
+
 #[derive(Debug)]
 struct Shared {
     index: Arc<Index>,
     faults: Mutex<HashMap<String, Fault>>,
     log: Mutex<Vec<(Request, u16)>>,
     /// Finished pages by (project, JSON or not): a recorded page is thousands of rows.
-    pages: Mutex<HashMap<(String, bool), Arc<Vec<u8>>>>,
+    pages: Mutex<HashMap<(String, bool), Page>>,
     stopped: AtomicBool,
 }
 
