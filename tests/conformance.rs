@@ -3,6 +3,8 @@
 //! The scenarios are data: one file per group in `conformance/`, each with the public source of its facts. A group's test
 //! runs all of them and names every one that did not give the expected result.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic, its helpers included")]
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 

@@ -1,5 +1,7 @@
 //! Every file of `examples/`, resolved on the recorded index.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic, its helpers included")]
+
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 

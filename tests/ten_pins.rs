@@ -5,6 +5,8 @@
 //! matrices: companions belong to their torch, ONNX Runtime has torch's CUDA and cuDNN, every library that its CUDA provider
 //! needs is in the lock, and NumPy has the ABI that torch was built for.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic, its helpers included")]
+
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};

@@ -1,5 +1,7 @@
 //! What the server says on the wire, asked with bare sockets.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic, its helpers included")]
+
 use std::io::{Read, Write};
 use std::net::TcpStream;
 
