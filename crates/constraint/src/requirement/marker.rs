@@ -213,12 +213,16 @@ impl Comparison {
         self.compare_texts(&left, &right)
     }
 
-    /// `None` when the sides are not a version and a specifier.
+    /// `None` when the right side is no version to compare with; a left side that is none matches nothing then.
     fn compare_versions(&self, left: &str, right: &str) -> Option<bool> {
         let sign = self.operator.sign()?;
-        let version: Pep440 = left.parse().ok()?;
         let specifiers = parse_specifiers(&format!("{sign}{right}")).ok()?;
-        Some(dist_range(&specifiers).contains(&DistVersion::new(version, SourceId(0)).into()))
+        if specifiers.len() != 1 {
+            return None;
+        }
+        let range = dist_range(&specifiers);
+        let version = left.parse::<Pep440>();
+        Some(version.is_ok_and(|v| range.contains(&DistVersion::new(v, SourceId(0)).into())))
     }
 
     fn compare_texts(&self, left: &str, right: &str) -> bool {
