@@ -79,3 +79,6 @@ impl RequirementCache {
 fn address(marker: &Arc<Marker>) -> usize {
     Arc::as_ptr(marker).addr()
 }
+
+#[cfg(test)]
+mod tests;
