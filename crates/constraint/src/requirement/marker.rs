@@ -205,12 +205,9 @@ impl Comparison {
         let (left, right) = (value(&self.left), value(&self.right));
         let is_version =
             |operand: &Operand| matches!(operand, Operand::Variable(v) if v.is_version());
-        if is_version(&self.left) || is_version(&self.right) {
-            if let Some(holds) = self.compare_versions(&left, &right) {
-                return holds;
-            }
-        }
-        self.compare_texts(&left, &right)
+        let versions = is_version(&self.left) || is_version(&self.right);
+        let compared = if versions { self.compare_versions(&left, &right) } else { None };
+        compared.unwrap_or_else(|| self.compare_texts(&left, &right))
     }
 
     /// `None` when the right side is no version to compare with; a left side that is none matches nothing then.
