@@ -83,6 +83,21 @@ impl Requirement {
         specifiers_mention_prerelease(&self.specifiers)
     }
 
+    /// True when it pins one version with `==`: that opts in to a release which its author withdrew.
+    #[must_use]
+    pub fn is_exact(&self) -> bool {
+        self.specifiers
+            .iter()
+            .any(|s| matches!(s.operator(), Operator::Equal | Operator::ExactEqual))
+    }
+
+    /// The local label that it pins: `cu118` of `torch==2.3.1+cu118`.
+    #[must_use]
+    pub fn local_label(&self) -> Option<String> {
+        let local = self.specifiers.iter().find(|s| s.version().is_local())?.version().local();
+        Some(local.iter().map(ToString::to_string).collect::<Vec<_>>().join("."))
+    }
+
     /// Reads `text`, with `marker` reading what follows the semicolon.
     pub(super) fn parse_with(
         text: &Arc<str>,
