@@ -13,8 +13,11 @@ fn found(text: &str) -> String {
 fn every_product_resolves_to_its_own_capability() {
     for row in &matrix::products().product {
         for name in &row.names {
-            // Words inside a name are told apart by spaces.
-            let spaced = name.contains("Mobile") || name.contains("with");
+            // Words that do not count are told apart by spaces.
+            let spaced = name
+                .to_lowercase()
+                .split([' ', '-'])
+                .any(|word| word == "mobile" || VENDOR_WORDS.contains(&word));
             let glued = if spaced { name.clone() } else { name.replace(' ', "") };
             for text in [name.clone(), format!("NVIDIA {name}"), name.to_lowercase(), glued] {
                 let gpu = find_gpu(&text).unwrap_or_else(|error| panic!("{error}"));
