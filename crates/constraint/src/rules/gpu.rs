@@ -67,6 +67,14 @@ pub fn driver_branches(gpu: &Gpu, platform: Platform) -> Option<Limit> {
     Some(Limit { package: Package::Driver, range, fact: Arc::new(fact) })
 }
 
+/// The capabilities of all GPUs but those of Tegra systems.
+pub(super) fn without_tegra() -> Range {
+    let rows = matrix::gpus().capability.iter().filter(|row| row.tegra);
+    rows.fold(Range::full(), |range, row| {
+        range.intersection(&exactly(number(&row.capability)).complement())
+    })
+}
+
 /// What GPU number `index` of the machine asks of the driver.
 #[must_use]
 pub fn gpu_constraints(index: u8, gpu: &Gpu, platform: Platform) -> Vec<Constraint> {

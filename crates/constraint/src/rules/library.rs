@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use pep440_rs::{Operator, Version as Pep440, VersionSpecifier, VersionSpecifiers};
 use rustc_hash::FxHashMap;
 
+use super::gpu::without_tegra;
 use super::limit::{
     Limit, between, exactly, fact, fact_with_symptom, from, major as major_range, number, whole,
 };
@@ -200,6 +201,12 @@ fn floor_limit(name: Name, row: &Floor) -> Limit {
     if let Some(high) = &row.capability_below {
         range = range.intersection(&Range::strictly_lower_than(number(high)));
         needs.push(format!("below compute capability {high}"));
+    }
+    if row.no_tegra {
+        range = range.intersection(&without_tegra());
+        needs.push(
+            "outside Tegra systems (Jetson), for which JetPack has its own builds".to_owned(),
+        );
     }
     let versions = match (&row.from, &row.below) {
         (Some(from), Some(below)) => format!(" {from} and later, below {below},"),

@@ -117,6 +117,18 @@ fn the_floor_of_a_library_is_said_in_words() {
 }
 
 #[test]
+fn wheels_of_cuda_12_are_not_for_jetson() {
+    let runs = |project: &str, version: &str, capability: &str| {
+        let found = library_constraints(name(project), &build(version), 1);
+        let mut gpus = found.iter().filter(|c| c.package == Package::Gpu(0));
+        gpus.all(|c| c.range.contains(&v(capability).into()))
+    };
+    assert!(!runs("nvidia-cublas-cu12", "12.6.4.1", "8.7"));
+    assert!(runs("nvidia-cublas-cu12", "12.6.4.1", "8.6"));
+    assert!(runs("nvidia-cublas", "13.1.0.3", "11.0"));
+}
+
+#[test]
 fn two_cudnn_wheels_exclude_each_other() {
     let owner = |project: &str, version: &str| {
         let found = library_constraints(name(project), &build(version), 0);
