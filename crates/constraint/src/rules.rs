@@ -4,6 +4,7 @@
 //! [`build`] describes what a rule looks at, [`stack`] runs every rule of the Python side of a CUDA stack. The facts lie in
 //! `matrices/*.toml`; no rule holds a version number of its own.
 
+pub mod advice;
 pub mod broken;
 pub mod build;
 pub mod companion;

@@ -8,7 +8,7 @@ use pep440_rs::{Version as Pep440, VersionSpecifiers};
 use super::build::{Build, major_range, pinned_version};
 use super::span::Table;
 use super::torch::{
-    Accelerator, TORCH, backend_constraint, describe, labelled_accelerator, pypi_accelerator,
+    Accelerator, TORCH, backend_constraint, labelled_accelerator, pypi_accelerator,
 };
 use crate::constraint::{Constraint, Fact, Force};
 use crate::machine::Platform;
@@ -43,7 +43,9 @@ pub fn constraints(build: &Build, platform: Platform) -> Vec<Constraint> {
 }
 
 fn torch_row(build: &Build) -> Option<&'static rows::companions::Torch> {
-    let mut rows = matrix::companions().torch.iter().filter(|r| r.name == build.name.as_str());
+    let mut rows =
+        matrix::companions().torch.iter().filter(|r| r.name == build.name.as_str()).peekable();
+    rows.peek()?;
     let release = build.release()?;
     rows.find(|row| row.version.parse().is_ok_and(|version: Pep440| version == release))
 }
@@ -77,7 +79,12 @@ fn tie(
         return Some(cuda_major(build, major, row.map_or(&[][..], |row| &row.source)));
     }
     let torch = torch_of(build, row)?;
-    let accelerator = pypi_accelerator(&torch.only_release(), platform, None)?;
+    // Distributions of other makers carry kernels on PyPI for every platform, also where torch itself does not.
+    let built_for = match tied {
+        Tied::CudaMajor if platform != Platform::MacosArm64 => Platform::LinuxX86_64,
+        _ => platform,
+    };
+    let accelerator = pypi_accelerator(&torch.only_release(), built_for, || None)?;
     if accelerator.assumed {
         // Which CUDA a torch of tomorrow is built for is not known here. Its build on PyPI is the one without a label.
         return unlabelled_torch(build, &torch);
@@ -155,18 +162,16 @@ fn cuda_choice(build: &Build) -> Option<Constraint> {
             major_range(version.major())
         });
     }
-    let last = versions.last()?;
     let fact = Fact {
         rule: "companion-mismatch",
         text: format!(
-            "{} has kernels for CUDA {} up to {}{}",
+            "{} has kernels for CUDA {}{}",
             build.title(),
             found.row.cuda.join(", "),
-            describe(last),
             found.fit.assumption()
         ),
         sources: found.row.source.clone(),
-        symptom: None,
+        symptom: found.row.symptom.clone(),
     };
     Some(build.constraint(Package::Backend, range, Force::IfPresent, fact))
 }

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use super::build::Build;
 use super::onnxruntime::{self, Target};
 use super::span::Table;
-use super::torch::{accelerator, carries_libraries, pinned_toolkit};
+use super::torch::{accelerator, carries_libraries};
 use crate::machine::{Libraries, Platform};
 use crate::matrix::rows::onnxruntime::Preload;
 use crate::matrix::{self, rows};
@@ -92,7 +92,7 @@ fn wheels(
 }
 
 fn same_cuda(torch: &Build, platform: Platform, target: &Target) -> bool {
-    let accelerator = accelerator(torch, platform, pinned_toolkit(torch).as_ref());
+    let accelerator = accelerator(torch, platform);
     accelerator.is_some_and(|accelerator| accelerator.cuda.major() == target.cuda_major)
 }
 

@@ -76,6 +76,9 @@ pub struct CudaChoice {
     pub cuda: Vec<String>,
     /// Whether a version that is not in the list is refused.
     pub exact: bool,
+    /// What people see otherwise, with `{backend}` for the digits of the CUDA version.
+    #[serde(default)]
+    pub symptom: Option<String>,
     /// Public sources.
     pub source: Vec<String>,
 }

@@ -16,6 +16,8 @@ pub struct File {
     pub wheel: Vec<Wheel>,
     /// Code for GPUs, by origin.
     pub machine_code: Vec<MachineCode>,
+    /// The TensorRT of the TensorRT provider.
+    pub tensorrt: Vec<TensorRt>,
     /// What people see.
     pub symptom: Vec<Symptom>,
     /// What a provider that cannot load does.
@@ -96,6 +98,24 @@ pub struct Wheel {
     pub folder: String,
     /// Whether that folder is shared by the components of a CUDA version, instead of one per component.
     pub shared_folder: bool,
+    /// Public sources.
+    pub source: Vec<String>,
+}
+
+/// The TensorRT that the TensorRT provider links.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TensorRt {
+    /// First version.
+    pub from: String,
+    /// Last version known; inclusive.
+    pub to: String,
+    /// TensorRT major version.
+    pub major: u64,
+    /// Distributions that bring TensorRT.
+    pub wheels: Vec<String>,
+    /// What people see otherwise.
+    pub symptom: String,
     /// Public sources.
     pub source: Vec<String>,
 }

@@ -189,6 +189,7 @@ fn kernels_for_a_list_of_cuda_versions() {
     assert_eq!(set("2.8.0", "0.45.0"), ["companion-mismatch"]);
     assert!(set("2.8.0+cpu", "0.45.0").is_empty());
     assert!(set("2.9.1+cu129", "0.50.2").is_empty());
+    assert_eq!(set("2.1.0+cu121", "0.38.1"), ["companion-mismatch"]);
 }
 
 #[test]
@@ -205,6 +206,11 @@ fn two_frameworks_of_different_cuda() {
     assert_eq!(with("2.4.0", Pin::pypi("ctranslate2", "4.4.0")), ["cudnn-mismatch"]);
     assert_eq!(with("2.9.1", Pin::pypi("tensorrt-cu13", "10.13.3.9")), ["cuda-major-mismatch"]);
     assert!(with("2.15.0", Pin::pypi("cupy-cuda13x", "14.2.0")).is_empty());
+    let vllm = || Pin::pypi("vllm", "0.21.0").requiring(&["torch==2.11.0", "torchaudio==2.11.0"]);
+    assert_eq!(with("2.11.0+cu129", vllm()), ["backend-mismatch"]);
+    assert!(with("2.11.0", vllm()).is_empty());
+    assert_eq!(with("2.4.0", Pin::pypi("tensorflow", "2.17.0")), ["cudnn-mismatch"]);
+    assert!(with("2.7.1", Pin::pypi("tensorflow", "2.18.0")).is_empty());
 }
 
 #[test]
@@ -215,6 +221,10 @@ fn windows_from_pypi_is_the_cpu() {
     assert!(judged(&[Pin::pypi("torch", "2.9.1"), torchvision.clone()]).is_empty());
     let mixed = judged(&[Pin::pypi("torch", "2.9.1+cu128"), torchvision]);
     assert_eq!(mixed, BTreeSet::from(["backend-mismatch"]));
+    let xformers = Pin::pypi("xformers", "0.0.23.post1").requiring(&["torch==2.1.2"]);
+    let cpu = judged(&[Pin::pypi("torch", "2.1.2"), xformers.clone()]);
+    assert_eq!(cpu, BTreeSet::from(["backend-mismatch"]));
+    assert!(judged(&[Pin::pypi("torch", "2.1.2+cu121"), xformers]).is_empty());
     let cuda = [Pin::pypi("torch", "2.9.1+cu128"), Pin::pypi("onnxruntime-gpu", "1.26.0")];
     assert!(judged(&cuda).is_empty());
 }
