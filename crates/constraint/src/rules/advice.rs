@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use pep440_rs::Version as Pep440;
 
 use super::build::{Build, if_present};
-use super::onnx_model::stamped_by_default;
+use super::onnx_model::{ir_symptom, stamped_by_default};
 use super::span::Table;
 use super::{onnxruntime, owner};
 use crate::constraint::{Constraint, Fact, Force};
@@ -57,10 +57,7 @@ fn default_model(build: &Build) -> Vec<Constraint> {
             build.title()
         ),
         sources: vec![format!("onnx.helper.make_model() of {}", build.title())],
-        symptom: matrix::onnx()
-            .symptom
-            .first()
-            .map(|row| row.text.replace("{ir}", &ir.to_string())),
+        symptom: ir_symptom(Some(ir), None),
     };
     owner::rivals(runtime)
         .into_iter()

@@ -177,7 +177,7 @@ pub fn constraints(build: &Build, platform: Platform) -> Vec<Constraint> {
 }
 
 /// One process has one accelerator for the whole torch family.
-pub(super) fn backend_constraint(build: &Build, accelerator: &Accelerator) -> Constraint {
+fn backend_constraint(build: &Build, accelerator: &Accelerator) -> Constraint {
     build.constraint(
         Package::Backend,
         Range::singleton(Version::System(accelerator.cuda.clone())),

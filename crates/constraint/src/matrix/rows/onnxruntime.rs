@@ -59,8 +59,9 @@ pub struct Libraries {
     pub on_demand: Vec<String>,
     /// Where `preload_dlls()` looks.
     pub preload: Preload,
-    /// Whether the provider does not even load without a driver.
-    pub needs_driver_to_load: bool,
+    /// The library of the driver, where the provider links it and so does not even load without a driver.
+    #[serde(default)]
+    pub driver_library: Option<String>,
     /// Public sources.
     pub source: Vec<String>,
 }

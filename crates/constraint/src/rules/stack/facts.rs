@@ -83,6 +83,7 @@ fn torch_rows() {
         sourced(&row.source);
         name(&row.name);
     }
+    sourced(&file.cpu_build.source);
     machine_code(&file.machine_code);
 }
 
