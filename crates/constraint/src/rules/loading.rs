@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use super::build::Build;
 use super::onnxruntime::{self, Target};
 use super::span::Table;
-use super::torch::{accelerator, carries_libraries, pinned_toolkit};
+use super::torch::{accelerator, carries_libraries};
 use crate::machine::{Libraries, Platform};
 use crate::matrix::rows::onnxruntime::Preload;
 use crate::matrix::{self, rows};
@@ -57,7 +57,7 @@ pub fn steps(stack: &Stack) -> Vec<Step> {
     if stack.libraries == Libraries::Wheels {
         steps.push(find_libraries(stack, &target, libraries));
     }
-    steps.push(verify(&stack.runtime));
+    steps.push(verify(&stack.runtime, libraries));
     steps
 }
 
@@ -92,7 +92,7 @@ fn wheels(
 }
 
 fn same_cuda(torch: &Build, platform: Platform, target: &Target) -> bool {
-    let accelerator = accelerator(torch, platform, pinned_toolkit(torch).as_ref());
+    let accelerator = accelerator(torch, platform);
     accelerator.is_some_and(|accelerator| accelerator.cuda.major() == target.cuda_major)
 }
 
@@ -197,12 +197,15 @@ fn reason(stack: &Stack, torch: Option<&Build>, target: &Target, missing: &[&str
 }
 
 /// `get_available_providers()` and `get_device()` tell what was compiled in; only a session tells what runs.
-fn verify(runtime: &Build) -> Step {
+fn verify(runtime: &Build, libraries: &rows::onnxruntime::Libraries) -> Step {
     let row = &matrix::onnxruntime().silent_fallback;
+    let driver = libraries.driver_library.as_ref().map_or_else(String::new, |library| {
+        format!(" It links {library}, so without a driver it never loads.")
+    });
     Step {
         code: "verify-provider",
         text: format!(
-            "Check session.get_providers()[0] once with {}: {}",
+            "Check session.get_providers()[0] once with {}: {}.{driver}",
             runtime.title(),
             row.text
         ),
@@ -287,5 +290,6 @@ mod tests {
         };
         let codes: Vec<&str> = steps(&stack).iter().map(|step| step.code).collect();
         assert_eq!(codes, ["verify-provider"]);
+        insta::assert_snapshot!(steps(&stack)[0].text, @"Check session.get_providers()[0] once with onnxruntime-gpu 1.31.1: a CUDA provider that cannot load is only logged, the session runs on the CPU, and get_available_providers() still lists CUDA. It links libcuda.so.1, so without a driver it never loads.");
     }
 }

@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 pub struct File {
     /// Releases that cannot work.
     pub release: Vec<Release>,
+    /// Releases that were deleted from PyPI.
+    pub deleted: Vec<Deleted>,
 }
 
 /// Releases that cannot work.
@@ -27,6 +29,18 @@ pub struct Release {
     pub text: String,
     /// What people see.
     pub symptom: String,
+    /// Public sources.
+    pub source: Vec<String>,
+}
+
+/// A release that was deleted from PyPI.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Deleted {
+    /// The distribution.
+    pub name: String,
+    /// The release.
+    pub version: String,
     /// Public sources.
     pub source: Vec<String>,
 }
