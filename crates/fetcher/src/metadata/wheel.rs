@@ -275,10 +275,10 @@ mod tests {
             metadata_from_wheel(Cursor::new(file), name("foo-bar")).expect_err("odd").to_string()
         };
         insta::assert_snapshot!(error(b""), @"");
-        insta::assert_snapshot!(error(&[b'<'; 70_000]), @"");
+        insta::assert_snapshot!(error(&[b'<'; 70_000]), @"it is not a valid zip archive: it has no end record");
         let good = wheel(0);
-        insta::assert_snapshot!(error(&good[..good.len() - 5]), @"");
-        insta::assert_snapshot!(error(&good[1000..]), @"");
+        insta::assert_snapshot!(error(&good[..good.len() - 5]), @"it is not a valid zip archive: it has no end record");
+        insta::assert_snapshot!(error(&good[100..]), @"");
         let other = archive(&[("other-1.0.dist-info/METADATA", b"x")], deflated(), 0);
         insta::assert_snapshot!(error(&other), @"");
         let two = [
@@ -314,7 +314,7 @@ mod tests {
             let members = [("a.py", noise.as_slice()), ("foo_bar-1.0.dist-info/METADATA", &contents)];
             let file = archive(&members, deflated().compression_method(method), fillers);
             let (metadata, asked) = over_ranges(&file, tail).expect("a wheel");
-            prop_assert_eq!(Some(&metadata), oracle(&file).as_ref());
+            prop_assert_eq!(Some(metadata), oracle(&file));
             prop_assert!(asked.len() <= 4);
         }
 
