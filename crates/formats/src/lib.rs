@@ -10,6 +10,7 @@ pub mod atomic;
 pub mod diagnostic;
 mod document;
 pub mod manifest;
+mod pep508;
 pub mod pylock;
 pub mod requirements_out;
 pub mod schema;

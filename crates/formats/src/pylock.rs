@@ -17,4 +17,4 @@ pub use model::{
 };
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -9,7 +9,15 @@ fn at(text: &str, needle: &str) -> Diagnostic {
 #[test]
 fn a_snippet_shows_the_line_the_caret_and_the_help() {
     let d = at("[machine]\ndriver = \"x\" # old\n", "\"x\"").label("here");
-    insta::assert_snapshot!(d.render(Style::Plain), @r#""#);
+    insta::assert_snapshot!(d.render(Style::Plain), @r#"
+    error: this is wrong
+     --> env.toml:2:10
+      |
+    2 | driver = "x" # old
+      |          ^^^ here
+      |
+      = help: do that
+    "#);
     assert_eq!(d.one_line(), "env.toml:2:10: error: this is wrong");
     assert!(d.render(Style::Color).contains('\u{1b}'));
     assert!(!d.render(Style::Plain).contains('\u{1b}'));
@@ -35,13 +43,29 @@ fn columns_count_characters_whatever_the_line_ends_tabs_and_marks() {
 #[test]
 fn carriage_returns_and_tabs_do_not_reach_the_output() {
     let d = at("\tkey\t= \"é\" XX\r\nnext = 1\r\n", "XX");
-    insta::assert_snapshot!(d.render(Style::Plain), @"");
+    insta::assert_snapshot!(d.render(Style::Plain), @r#"
+    error: this is wrong
+     --> env.toml:1:12
+      |
+    1 |     key    = "é" XX
+      |                  ^^
+      |
+      = help: do that
+    "#);
 }
 
 #[test]
 fn a_span_over_several_lines_shows_the_first() {
     let d = at("a = [\n  1,\n]\n", "[\n  1,\n]");
-    insta::assert_snapshot!(d.render(Style::Plain), @"");
+    insta::assert_snapshot!(d.render(Style::Plain), @"
+    error: this is wrong
+     --> env.toml:1:5
+      |
+    1 | a = [
+      |     ^
+      |
+      = help: do that
+    ");
 }
 
 #[test]
@@ -51,13 +75,23 @@ fn a_span_past_the_end_is_moved_to_the_end() {
     assert_eq!(d.position(), Some(Position { line: 2, column: 1 }));
     assert!(!d.render(Style::Plain).is_empty());
     let empty = Diagnostic::error(&Source::new("f", ""), "m").at(0..0);
-    insta::assert_snapshot!(empty.render(Style::Plain), @"");
+    insta::assert_snapshot!(empty.render(Style::Plain), @"
+    error: m
+     --> f:1:1
+      |
+    1 |
+      | ^
+    ");
 }
 
 #[test]
 fn a_file_as_a_whole_has_no_line() {
     let d = Diagnostic::error(&Source::new("env.toml", ""), "the file is empty").help("run init");
-    insta::assert_snapshot!(d.render(Style::Plain), @"");
+    insta::assert_snapshot!(d.render(Style::Plain), @"
+    error: the file is empty
+    --> env.toml
+     = help: run init
+    ");
     assert_eq!(d.one_line(), "env.toml: error: the file is empty");
 }
 
@@ -66,7 +100,15 @@ fn credentials_and_escape_sequences_of_a_file_are_not_printed() {
     let d = at("url = \"https://ué:s3cret@corp.example/x\" XX", "XX");
     let text = d.render(Style::Plain);
     assert!(!text.contains("s3cret"), "{text}");
-    insta::assert_snapshot!(text, @"");
+    insta::assert_snapshot!(text, @r#"
+    error: this is wrong
+     --> env.toml:1:42
+      |
+    1 | url = "https://*********@corp.example/x" XX
+      |                                          ^^
+      |
+      = help: do that
+    "#);
     let d = Diagnostic::error(&Source::new("f", ""), "key '\u{1b}[31m' at https://a:b@c.example");
     assert_eq!(d.message(), "key '\\u{1b}[31m' at https://***@c.example");
 }

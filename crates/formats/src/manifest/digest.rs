@@ -5,12 +5,12 @@
 //! (`name`, `[audit]`) is left out.
 
 use std::fmt::Write as _;
-use std::str::FromStr;
 
 use cuda_lock_constraint::machine::Libc;
-use pep508_rs::{Requirement, VerbatimUrl};
 use serde_spanned::Spanned;
 use sha2::{Digest, Sha256};
+
+use crate::pep508;
 
 use super::{
     Backends, IndexFormat, MachineTable, Manifest, Prerelease, ResolutionMode, TargetSpec,
@@ -189,7 +189,7 @@ fn sorted(values: impl Iterator<Item = String>) -> Vec<String> {
 fn requirements(list: &[Spanned<String>]) -> Vec<String> {
     sorted(list.iter().map(|text| {
         let text = text.get_ref();
-        Requirement::<VerbatimUrl>::from_str(text)
+        pep508::requirement(text)
             .map_or_else(|_| text.clone(), |requirement| requirement.to_string())
     }))
 }

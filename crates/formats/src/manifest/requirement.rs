@@ -4,10 +4,10 @@ use std::str::FromStr;
 
 use cuda_lock_constraint::name::Name;
 use pep440_rs::VersionSpecifiers;
-use pep508_rs::{Requirement, VerbatimUrl};
 use serde_spanned::Spanned;
 
 use crate::document::{Report, owned};
+use crate::pep508;
 
 /// Checks requirements and keeps those that can be read.
 pub(super) fn requirements(texts: Vec<Spanned<&str>>, report: &mut Report) -> Vec<Spanned<String>> {
@@ -23,12 +23,10 @@ pub(super) fn requirement(text: &Spanned<&str>, report: &mut Report) -> Option<S
             .help("write a package name, such as \"torch>=2.3\"");
         return None;
     }
-    let Err(error) = Requirement::<VerbatimUrl>::from_str(raw) else { return Some(owned(text)) };
-    // The parser points past the end when something is missing there.
-    let start = error.start.min(raw.len());
-    let place = report.inside(text, start..start.saturating_add(error.len));
-    let message = error.message.to_string();
-    let reported = report.error(place, format!("invalid requirement \"{raw}\": {message}"));
+    let Err(problem) = pep508::requirement(raw) else { return Some(owned(text)) };
+    let place = report.inside(text, problem.range);
+    let message = format!("invalid requirement \"{raw}\": {}", problem.message);
+    let reported = report.error(place, message);
     if let Some(help) = requirement_help(raw) {
         reported.help(help);
     }
@@ -45,7 +43,7 @@ fn requirement_help(raw: &str) -> Option<String> {
     let (name, version) = raw.split_once('=')?;
     let (name, version) = (name.trim(), version.trim());
     let fixed = format!("{name}=={version}");
-    let one = !version.starts_with('=') && Requirement::<VerbatimUrl>::from_str(&fixed).is_ok();
+    let one = !version.starts_with('=') && pep508::requirement(&fixed).is_ok();
     one.then(|| format!("an exact version is written with two equal signs: \"{fixed}\""))
 }
 

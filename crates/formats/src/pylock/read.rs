@@ -11,7 +11,6 @@ use std::sync::Arc;
 use cuda_lock_constraint::name::Name;
 use jiff::Timestamp;
 use pep440_rs::{Version, VersionSpecifiers};
-use pep508_rs::{MarkerTree, VerbatimUrl};
 use serde_spanned::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -21,6 +20,7 @@ use super::{
 };
 use crate::diagnostic::{Diagnostics, Source};
 use crate::document::{self, Report};
+use crate::pep508;
 
 impl Pylock {
     /// Reads the text of a file that messages call `file_name`.
@@ -105,12 +105,13 @@ fn read_package(
     let name = name_text.as_ref().and_then(|text| at.name(text));
     let version = at.version("version");
     let marker = at.text("marker").map(|text| {
-        if let Err(error) = MarkerTree::parse_str::<VerbatimUrl>(text.get_ref()) {
+        if let Err(problem) = pep508::check_marker(text.get_ref()) {
             // Markers of newer standards (`extras`, `dependency_groups`) are not for this machine to judge.
             let known = ["extras", "dependency_groups", "variant_"].iter();
             if !known.into_iter().any(|word| text.get_ref().contains(word)) {
-                let message = format!("invalid marker \"{}\": {}", text.get_ref(), error.message);
-                at.report.error(text.span(), message);
+                let message = format!("invalid marker \"{}\": {}", text.get_ref(), problem.message);
+                let place = at.report.inside(&text, problem.range);
+                at.report.error(place, message);
             }
         }
         text.into_inner().to_owned()
@@ -292,7 +293,7 @@ impl<'t> Fields<'t, '_> {
         let text = self.text(key)?;
         if let Err(error) = VersionSpecifiers::from_str(text.get_ref()) {
             let first = error.to_string();
-            let first = first.lines().next().unwrap_or_default();
+            let first = first.lines().next().unwrap_or_default().trim_end_matches(':');
             let message = format!("invalid `{key}` \"{}\": {first}", text.get_ref());
             self.report.error(text.span(), message);
         }
