@@ -11,7 +11,21 @@ fn main() {
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     println!("cargo::rerun-if-changed={}", matrices.display());
     println!("cargo::rerun-if-changed=src/matrix/rows");
+    compile::<rows::cuda::File>(&matrices, &out, "cuda");
     compile::<rows::driver::File>(&matrices, &out, "driver");
+    compile::<rows::bound::File>(&matrices, &out, "bound");
+    compile::<rows::broken::File>(&matrices, &out, "broken");
+    compile::<rows::companions::File>(&matrices, &out, "companions");
+    compile::<rows::indexes::File>(&matrices, &out, "indexes");
+    compile::<rows::numpy_abi::File>(&matrices, &out, "numpy_abi");
+    compile::<rows::onnx::File>(&matrices, &out, "onnx");
+    compile::<rows::onnxruntime::File>(&matrices, &out, "onnxruntime");
+    compile::<rows::owners::File>(&matrices, &out, "owners");
+    compile::<rows::torch::File>(&matrices, &out, "torch");
+    compile::<rows::gpus::File>(&matrices, &out, "gpus");
+    compile::<rows::images::File>(&matrices, &out, "images");
+    compile::<rows::libraries::File>(&matrices, &out, "libraries");
+    compile::<rows::products::File>(&matrices, &out, "products");
 }
 
 /// Reads `matrices/NAME.toml` as `T` and writes `OUT_DIR/NAME.bin`.

@@ -2,4 +2,18 @@
 //!
 //! The build script reads the files through these same types, so nothing here may depend on the rest of the crate.
 
+pub mod bound;
+pub mod broken;
+pub mod companions;
+pub mod indexes;
+pub mod numpy_abi;
+pub mod onnx;
+pub mod onnxruntime;
+pub mod owners;
+pub mod torch;
+pub mod cuda;
 pub mod driver;
+pub mod gpus;
+pub mod images;
+pub mod libraries;
+pub mod products;

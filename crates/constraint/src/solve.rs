@@ -1,0 +1,162 @@
+//! From a problem to an answer: PubGrub over distributions and system layers together.
+//!
+//! [`solve`] runs on the calling thread and blocks on the catalog; all fetching ahead is done by the catalog on threads of
+//! its own. The modules: [`problem`] is what is asked; `candidates` which builds a project has for the target; `edges`
+//! turns facts into what PubGrub calls dependencies; `layers` decides driver, CUDA and cuDNN; `order` says what is decided
+//! first; `speculate` fetches ahead; [`solution`] is the answer, [`conflict`] the proof that there is none.
+
+mod candidates;
+pub mod conflict;
+mod edges;
+mod layers;
+mod order;
+pub mod problem;
+mod provider;
+pub mod solution;
+mod speculate;
+mod urls;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use pubgrub::PubGrubError;
+
+pub use candidates::{PassedOver, Rejection};
+pub use conflict::{CollidingFact, Conflict, describe, range_text};
+pub use problem::{Policy, Prerelease, Problem, Resolution, Source, SourceKind};
+pub use provider::Unusable;
+pub use solution::{Chosen, Solution};
+pub use urls::is_url_source;
+
+use crate::catalog::{Catalog, CatalogError};
+use crate::constraint::Force;
+use crate::name::Name;
+use crate::package::Package;
+use crate::solve::provider::Provider;
+use crate::wheel::Tags;
+use crate::version::{DistVersion, Version};
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum SolveError {
+    /// No set of builds satisfies every constraint.
+    #[error("no environment satisfies env.toml on this machine")]
+    Conflict(Box<Conflict>),
+    /// An index could not be read.
+    #[error(transparent)]
+    Catalog(#[from] CatalogError),
+}
+
+/// Solves one problem.
+///
+/// The same problem over the same catalog has the same answer, whatever order fetches finish in.
+///
+/// # Errors
+/// [`SolveError::Conflict`] with the proof when there is no answer; [`SolveError::Catalog`] when an index cannot be read.
+pub fn solve(problem: Arc<Problem>, catalog: Arc<dyn Catalog>) -> Result<Solution, SolveError> {
+    let tags = Arc::new(Tags::for_target(&problem.target));
+    let provider = Provider::new(Arc::clone(&problem), catalog, tags);
+    match pubgrub::resolve(&provider, Package::Root, layers::root_version()) {
+        Ok(selected) => {
+            let selected: BTreeMap<Package, Version> = selected.into_iter().collect();
+            Ok(answer(&provider, &selected)?)
+        }
+        Err(PubGrubError::NoSolution(tree)) => {
+            Err(SolveError::Conflict(Box::new(Conflict::new(&provider, &tree))))
+        }
+        Err(
+            PubGrubError::ErrorRetrievingDependencies { source, .. }
+            | PubGrubError::ErrorChoosingVersion { source, .. }
+            | PubGrubError::ErrorInShouldCancel(source),
+        ) => Err(SolveError::Catalog(source)),
+    }
+}
+
+/// Gathers what was chosen, with every constraint that holds it.
+fn answer(
+    provider: &Provider,
+    selected: &BTreeMap<Package, Version>,
+) -> Result<Solution, CatalogError> {
+    let mut builds: BTreeMap<Name, Chosen> = BTreeMap::new();
+    let mut layers = BTreeMap::new();
+    let mut warnings = Vec::new();
+    for (package, version) in selected {
+        match (package, version) {
+            (Package::Dist { name, extra: None }, Version::Dist(build)) if !build.is_absent() => {
+                if let Some(chosen) = provider.chosen_build(*name, build)? {
+                    if let Some(reason) = &chosen.yanked {
+                        let because = if reason.is_empty() { String::new() } else { format!(": {reason}") };
+                        warnings.push(format!("{name} {build} was withdrawn by its author{because}"));
+                    }
+                    builds.insert(*name, chosen);
+                }
+            }
+            (Package::Root | Package::Dist { .. }, _) => {}
+            _ => {
+                layers.insert(*package, version.clone());
+            }
+        }
+    }
+    let mut constraints = Vec::new();
+    for (package, version) in selected {
+        let Ok(found) = provider.constraints(*package, version)? else { continue };
+        let subject = package.dist_name();
+        for constraint in &found {
+            let (Some(name), Force::Requires) = (constraint.package.dist_name(), constraint.force)
+            else {
+                continue;
+            };
+            if subject == Some(name) {
+                continue;
+            }
+            if let Some(required) = builds.get_mut(&name) {
+                required.required_by.insert(subject);
+            }
+            if let Some(chosen) = subject.and_then(|subject| builds.get_mut(&subject)) {
+                chosen.requires.insert(name);
+            }
+        }
+        constraints.extend(found);
+    }
+    for (package, version) in selected {
+        let (Package::Dist { name, extra: Some(extra) }, Version::Dist(_)) = (package, version) else {
+            continue;
+        };
+        if let Some(chosen) = builds.get_mut(name) {
+            chosen.extras.insert(*extra);
+            let provided = chosen
+                .metadata
+                .provides_extra
+                .iter()
+                .any(|given| Name::new(given).is_ok_and(|given| given == *extra));
+            if !provided {
+                warnings.push(format!("{name} {} has no extra '{extra}'", chosen.version));
+            }
+        }
+    }
+    Ok(Solution { builds, layers, constraints, warnings, decisions: provider.decisions() })
+}
+
+impl Provider {
+    fn chosen_build(&self, name: Name, build: &DistVersion) -> Result<Option<Chosen>, CatalogError> {
+        let Some(candidates) = self.candidates(name)? else { return Ok(None) };
+        let Some(candidate) = candidates.get(build) else { return Ok(None) };
+        let judge = self.judge();
+        let release = candidate.release(&judge);
+        let (Some(file), Some(metadata)) = (release.file(), self.metadata(name, build)?) else {
+            return Ok(None);
+        };
+        Ok(Some(Chosen {
+            version: build.clone(),
+            file: file.clone(),
+            extras: BTreeSet::new(),
+            metadata,
+            requires: BTreeSet::new(),
+            required_by: BTreeSet::new(),
+            yanked: release.yanked.clone(),
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests;
