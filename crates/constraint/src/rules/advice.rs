@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use pep440_rs::Version as Pep440;
 
-use super::build::{Build, if_present};
+use super::build::Build;
 use super::onnx_model::{ir_symptom, stamped_by_default};
 use super::span::Table;
 use super::{onnxruntime, owner};

@@ -65,13 +65,9 @@ pub fn backend_name(cuda: &SystemVersion) -> String {
 
 /// The CUDA toolkit that the METADATA of a build pins, from the distributions whose version is the toolkit's.
 ///
-/// The pins stand in the METADATA of every platform, behind markers; without an environment to judge those, only Linux
-/// is taken to have them.
+/// The pins stand in the METADATA of every platform, behind markers.
 #[must_use]
-pub fn pinned_toolkit(build: &Build, platform: Platform) -> Option<SystemVersion> {
-    if build.markers.is_none() && !platform.is_linux() {
-        return None;
-    }
+pub fn pinned_toolkit(build: &Build) -> Option<SystemVersion> {
     let pins = &matrix::torch().toolkit_pin;
     build
         .base_requirements(|name| pins.iter().any(|pin| pin.name == name))
@@ -91,7 +87,7 @@ pub fn accelerator(build: &Build, platform: Platform) -> Option<Accelerator> {
     if let Some(by_name) = labelled_accelerator(build) {
         return by_name;
     }
-    pypi_accelerator(&build.release()?, platform, || pinned_toolkit(build, platform))
+    pypi_accelerator(&build.release()?, platform, || pinned_toolkit(build))
 }
 
 /// What the name of a build says: its local label or the PyTorch index it lies on. The outer `None`: it says nothing.
