@@ -6,6 +6,8 @@
 
 mod key;
 
+use std::sync::OnceLock;
+
 use key::{Key, Step};
 
 use super::gpu::known_capabilities;
@@ -177,25 +179,55 @@ fn by_product(text: &str) -> Option<Result<Gpu, GpuError>> {
     })
 }
 
+/// A product with its keys, so that a name is compared with a thousand others without reading them anew.
+struct Entry {
+    product: Candidate,
+    full: Key,
+    line: Key,
+}
+
+impl Entry {
+    fn key(&self, step: Step) -> &Key {
+        if step.own() == Step::Full { &self.full } else { &self.line }
+    }
+}
+
+/// Every product, in the order of the matrix.
+fn table() -> &'static [Entry] {
+    static TABLE: OnceLock<Vec<Entry>> = OnceLock::new();
+    TABLE.get_or_init(|| {
+        let rows = matrix::products().product.iter();
+        let products = rows.flat_map(|row| {
+            row.names.iter().map(|name| Candidate {
+                name,
+                capability: &row.capability,
+                brand: brand(&row.brand),
+            })
+        });
+        products
+            .map(|product| Entry {
+                product,
+                full: Key::of(product.name, Step::Full),
+                line: Key::of(product.name, Step::Line),
+            })
+            .collect()
+    })
+}
+
 /// Everything that has the key `wanted` at a step.
 fn candidates(wanted: &Key, step: Step) -> Vec<Candidate> {
-    let matrix = matrix::products();
+    let same = |entry: &&Entry| entry.key(step) == wanted;
+    let found: Vec<Candidate> = table().iter().filter(same).map(|entry| entry.product).collect();
+    // A full name that some product bears is that product, even when a shorter form of it is ambiguous.
+    if step == Step::Full && !found.is_empty() {
+        return found;
+    }
     let mut key = Key::default();
     let mut matches = |name: &str| {
         key.set(name, step.own());
         key == *wanted
     };
-    let mut found = Vec::new();
-    for row in &matrix.product {
-        for name in row.names.iter().filter(|name| matches(name)) {
-            found.push(Candidate { name, capability: &row.capability, brand: brand(&row.brand) });
-        }
-    }
-    // A full name that some product bears is that product, even when a shorter form of it is ambiguous.
-    if step == Step::Full && !found.is_empty() {
-        return found;
-    }
-    for row in &matrix.ambiguous {
+    for row in &matrix::products().ambiguous {
         let all = matches(&row.name);
         let meant = row.choices.iter().filter(|choice| all || matches(&choice.name));
         let meant: Vec<Candidate> = meant
@@ -265,14 +297,12 @@ fn nearest(text: &str) -> Vec<String> {
     let wanted = Key::of(text, Step::Model);
     let wanted = wanted.as_str();
     let mut scored: Vec<(f64, &str)> = Vec::new();
-    let mut key = Key::default();
-    for name in matrix::products().product.iter().flat_map(|row| &row.names) {
-        key.set(name, Step::Line);
-        let tail = wanted.len() >= 3 && key.as_str().ends_with(wanted);
-        let likeness =
-            if tail { 1.0 } else { strsim::normalized_damerau_levenshtein(wanted, key.as_str()) };
+    for entry in table() {
+        let key = entry.key(Step::Model).as_str();
+        let tail = wanted.len() >= 3 && key.ends_with(wanted);
+        let likeness = if tail { 1.0 } else { strsim::normalized_damerau_levenshtein(wanted, key) };
         if likeness >= 0.6 {
-            scored.push((likeness, name));
+            scored.push((likeness, entry.product.name));
         }
     }
     scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
