@@ -13,7 +13,7 @@ use crate::constraint::{Constraint, Fact, Force};
 use crate::matrix::{self, rows};
 use crate::name::Name;
 use crate::package::Package;
-use crate::version::{DistVersion, Range, SourceId, Version};
+use crate::version::{DistVersion, Range, SourceId, Version, if_present};
 
 static TENSORRT: LazyLock<Table<rows::onnxruntime::TensorRt>> =
     LazyLock::new(|| Table::new(&matrix::onnxruntime().tensorrt));
@@ -64,7 +64,7 @@ fn default_model(build: &Build) -> Vec<Constraint> {
         .map(|name| {
             build.constraint(
                 Package::dist(name),
-                if_present(range.clone()),
+                if_present(range),
                 Force::IfPresent,
                 fact.clone(),
             )
@@ -93,7 +93,7 @@ fn tensorrt(build: &Build) -> Vec<Constraint> {
     names
         .map(|name| {
             let package = Package::dist(name);
-            build.constraint(package, if_present(range.clone()), Force::IfPresent, fact.clone())
+            build.constraint(package, if_present(range), Force::IfPresent, fact.clone())
         })
         .collect()
 }
