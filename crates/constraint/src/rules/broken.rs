@@ -33,7 +33,7 @@ fn broken_release(build: &Build, platform: Platform) -> Option<Fact> {
         rule: "broken-release",
         text: row.text.clone(),
         sources: row.source.clone(),
-        symptom: Some(row.symptom.clone()),
+        symptom: row.symptom.clone(),
     })
 }
 

@@ -28,7 +28,8 @@ pub struct Release {
     /// The fact in words.
     pub text: String,
     /// What people see.
-    pub symptom: String,
+    #[serde(default)]
+    pub symptom: Option<String>,
     /// Public sources.
     pub source: Vec<String>,
 }
