@@ -64,7 +64,7 @@ fn default_model(build: &Build) -> Vec<Constraint> {
         .map(|name| {
             build.constraint(
                 Package::dist(name),
-                if_present(range),
+                if_present(&range),
                 Force::IfPresent,
                 fact.clone(),
             )
@@ -93,7 +93,7 @@ fn tensorrt(build: &Build) -> Vec<Constraint> {
     names
         .map(|name| {
             let package = Package::dist(name);
-            build.constraint(package, if_present(range), Force::IfPresent, fact.clone())
+            build.constraint(package, if_present(&range), Force::IfPresent, fact.clone())
         })
         .collect()
 }
