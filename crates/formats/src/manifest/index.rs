@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use cuda_lock_constraint::matrix::indexes;
 use cuda_lock_constraint::name::Name;
 use serde_spanned::Spanned;
 use toml::de::DeTable;
@@ -223,23 +224,62 @@ pub(super) fn read_sources(
     sources
 }
 
-/// `[sources]` name indexes of this file, or known ones, which only the program's data lists: near misses of the file's
-/// own names are caught here, other names where the known indexes are at hand.
+/// `[sources]` and `only-indexes` name indexes of this file, or public ones that the program knows.
 pub(super) fn check_references(manifest: &Manifest, report: &mut Report) {
-    let names: Vec<&str> = manifest
+    let own: Vec<&str> = manifest
         .indexes
         .iter()
-        .filter_map(|i| i.name.as_ref())
-        .map(|n| n.get_ref().as_str())
+        .filter_map(|index| index.name.as_ref())
+        .map(|name| name.get_ref().as_str())
         .collect();
-    for index in manifest.sources.values() {
+    let only = manifest.options.only_indexes.iter().flatten();
+    for index in manifest.sources.values().chain(only) {
         let text = index.get_ref().as_str();
-        if !names.contains(&text)
-            && let Some(known) = nearest(text, names.iter().copied())
-        {
-            report
-                .error(index.span(), format!("there is no index called '{text}'"))
-                .help(format!("did you mean '{known}'?"));
+        if own.contains(&text) || is_known(text) {
+            continue;
+        }
+        let reported = report.error(index.span(), format!("there is no index called '{text}'"));
+        let known: Vec<String> = known_names().collect();
+        let names = own.iter().copied().chain(known.iter().map(String::as_str));
+        if let Some(near) = nearest(text, names) {
+            reported.help(format!("did you mean '{near}'?"));
+        } else {
+            reported.help(format!("add [[index]] with name = \"{text}\" and its url"));
         }
     }
+}
+
+/// What stands for the backend in the names of the index matrix.
+const BACKEND: &str = "{backend}";
+
+/// Whether the program knows an index of this name.
+fn is_known(name: &str) -> bool {
+    indexes().index.iter().any(|row| match row.name.split_once(BACKEND) {
+        None => row.name == name,
+        Some((before, after)) => name
+            .strip_prefix(before)
+            .and_then(|rest| rest.strip_suffix(after))
+            .is_some_and(is_backend),
+    })
+}
+
+fn known_names() -> impl Iterator<Item = String> {
+    indexes().index.iter().flat_map(|row| {
+        let backends = row.backends.iter().map(|backend| row.name.replace(BACKEND, backend));
+        let plain = (!row.name.contains(BACKEND)).then(|| row.name.clone());
+        plain.into_iter().chain(backends.filter(|name| *name != row.name))
+    })
+}
+
+/// Whether an index of this backend is known, or would be found: `cu` and three digits name the CUDA version of a backend
+/// that is newer than the matrix. `cu12` is a mistake.
+pub(super) fn is_backend(text: &str) -> bool {
+    let digits = text.strip_prefix("cu").unwrap_or_default();
+    let cuda = digits.len() == 3 && digits.bytes().all(|b| b.is_ascii_digit());
+    cuda || indexes().index.iter().any(|row| row.backends.iter().any(|known| known == text))
+}
+
+/// The backends that the matrix lists.
+pub(super) fn known_backends() -> impl Iterator<Item = &'static str> {
+    indexes().index.iter().flat_map(|row| &row.backends).map(String::as_str)
 }
