@@ -3,6 +3,7 @@
 //! Each rule is written once, over rows of a matrix, and serves resolve, audit, explain and the lock. [`constraints`] asks
 //! all of them about one build, [`layer_constraints`] about one version of a system layer.
 
+pub mod advice;
 mod all;
 pub mod broken;
 pub mod build;

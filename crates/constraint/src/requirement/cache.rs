@@ -16,11 +16,13 @@ use crate::name::Name;
 /// For one thread; errors are kept like answers.
 pub struct RequirementCache {
     environment: MarkerEnvironment,
-    requirements: RefCell<FxHashMap<Arc<str>, Result<Arc<Requirement>, RequirementError>>>,
+    requirements: RefCell<FxHashMap<Arc<str>, Answer>>,
     markers: RefCell<FxHashMap<Box<str>, Arc<Marker>>>,
     /// By the address of a marker of `markers`, which live as long as this does.
     reduced: RefCell<FxHashMap<usize, Expression>>,
 }
+
+type Answer = Result<Arc<Requirement>, RequirementError>;
 
 impl RequirementCache {
     /// An empty cache for one environment.
@@ -79,3 +81,6 @@ impl RequirementCache {
 fn address(marker: &Arc<Marker>) -> usize {
     Arc::as_ptr(marker).addr()
 }
+
+#[cfg(test)]
+mod tests;

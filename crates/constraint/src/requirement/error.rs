@@ -16,8 +16,8 @@ struct Details {
 /// What is wrong with it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
-    /// It does not begin with a name.
-    #[error("expected the name of a project")]
+    /// Something else stands where the name of a project or an extra should.
+    #[error("expected a name")]
     NoName,
     /// The name of the project or of an extra is not allowed.
     #[error("{0}")]
@@ -28,9 +28,9 @@ pub enum Fault {
     /// Nothing follows an operator.
     #[error("expected a version after '{0}'")]
     NoVersion(String),
-    /// The version is not one by PEP 440, or does not go with the operator.
-    #[error("'{0}' is not a version specifier (PEP 440)")]
-    Specifier(String),
+    /// A specifier that PEP 440 does not have, and why.
+    #[error("'{0}' is not a version specifier: {1}")]
+    Specifier(String, &'static str),
     /// `[` or `(` is never closed.
     #[error("'{0}' is never closed")]
     Unclosed(char),
@@ -89,12 +89,6 @@ impl RequirementError {
 
 impl fmt::Display for RequirementError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "cannot read the requirement '{}': {}, at column {}",
-            self.text(),
-            self.fault(),
-            self.column()
-        )
+        write!(f, "cannot read '{}' at column {}: {}", self.text(), self.column(), self.fault())
     }
 }

@@ -205,20 +205,21 @@ impl Comparison {
         let (left, right) = (value(&self.left), value(&self.right));
         let is_version =
             |operand: &Operand| matches!(operand, Operand::Variable(v) if v.is_version());
-        if is_version(&self.left) || is_version(&self.right) {
-            if let Some(holds) = self.compare_versions(&left, &right) {
-                return holds;
-            }
-        }
-        self.compare_texts(&left, &right)
+        let versions = is_version(&self.left) || is_version(&self.right);
+        let compared = if versions { self.compare_versions(&left, &right) } else { None };
+        compared.unwrap_or_else(|| self.compare_texts(&left, &right))
     }
 
-    /// `None` when the sides are not a version and a specifier.
+    /// `None` when the right side is no version to compare with; a left side that is none matches nothing then.
     fn compare_versions(&self, left: &str, right: &str) -> Option<bool> {
         let sign = self.operator.sign()?;
-        let version: Pep440 = left.parse().ok()?;
         let specifiers = parse_specifiers(&format!("{sign}{right}")).ok()?;
-        Some(dist_range(&specifiers).contains(&DistVersion::new(version, SourceId(0)).into()))
+        if specifiers.len() != 1 {
+            return None;
+        }
+        let range = dist_range(&specifiers);
+        let version = left.parse::<Pep440>();
+        Some(version.is_ok_and(|v| range.contains(&DistVersion::new(v, SourceId(0)).into())))
     }
 
     fn compare_texts(&self, left: &str, right: &str) -> bool {

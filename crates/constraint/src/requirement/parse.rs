@@ -241,8 +241,9 @@ fn clause(cursor: &mut Cursor<'_>) -> Result<VersionSpecifier, RequirementError>
     if version.is_empty() {
         return cursor.fail_at(from, Fault::NoVersion(sign.to_owned()));
     }
-    specifier(operator, version)
-        .map_or_else(|| cursor.fail_at(start, Fault::Specifier(format!("{sign}{version}"))), Ok)
+    specifier(operator, version).or_else(|reason| {
+        cursor.fail_at(start, Fault::Specifier(format!("{sign}{version}"), reason))
+    })
 }
 
 /// The text of a version: up to a comma, white space, or the next operator. The `!` of an epoch belongs to it.
@@ -260,7 +261,9 @@ fn take_version<'a>(cursor: &mut Cursor<'a>) -> &'a str {
     }
 }
 
-fn specifier(operator: Operator, text: &str) -> Option<VersionSpecifier> {
+/// The specifier, or why there is none.
+fn specifier(operator: Operator, text: &str) -> Result<VersionSpecifier, &'static str> {
+    const STAR: &str = "'.*' goes with == and != only, and follows plain numbers";
     // "3.0*" is a slip for "3.0.*".
     let (text, starred) = match text.strip_suffix('*') {
         Some(prefix) => (prefix.strip_suffix('.').unwrap_or(prefix), true),
@@ -274,15 +277,22 @@ fn specifier(operator: Operator, text: &str) -> Option<VersionSpecifier> {
         | Operator::GreaterThan
         | Operator::LessThanEqual
         | Operator::LessThan => operator,
-        _ if starred => return None,
+        _ if starred => return Err(STAR),
         _ => operator,
     };
-    let version = version(text)?;
-    let only_release = !version.any_prerelease() && !version.is_post() && !version.is_local();
-    if matches!(operator, Operator::EqualStar | Operator::NotEqualStar) && !only_release {
-        return None;
+    let version = version(text).ok_or("it has no version of PEP 440")?;
+    let plain = !version.any_prerelease() && !version.is_post() && !version.is_local();
+    if matches!(operator, Operator::EqualStar | Operator::NotEqualStar) && !plain {
+        return Err(STAR);
     }
-    VersionSpecifier::from_version(operator, version).ok()
+    let labelled = version.is_local();
+    VersionSpecifier::from_version(operator, version).map_err(|_| {
+        if labelled {
+            "a local label (+...) goes with == and != only"
+        } else {
+            "~= needs at least two numbers, as in ~=1.0"
+        }
+    })
 }
 
 fn version(text: &str) -> Option<Pep440> {
@@ -292,3 +302,6 @@ fn version(text: &str) -> Option<Pep440> {
     // "9.0.0a1.0" is a slip for "9.0.0a1".
     text.parse().ok().or_else(|| text.strip_suffix(".0")?.parse().ok())
 }
+
+#[cfg(test)]
+mod tests;

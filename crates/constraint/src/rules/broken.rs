@@ -2,13 +2,14 @@
 
 use std::str::FromStr;
 
-use pep440_rs::VersionSpecifiers;
+use pep440_rs::{Version as Pep440, VersionSpecifiers};
 
 use super::build::{Build, Origin};
 use super::{companion, onnxruntime};
 use crate::constraint::Fact;
 use crate::machine::Platform;
 use crate::matrix::{self, rows};
+use crate::name::Name;
 
 /// Why a build cannot be used on a platform, whatever else is installed; `None` when nothing is known against it.
 #[must_use]
@@ -32,7 +33,22 @@ fn broken_release(build: &Build, platform: Platform) -> Option<Fact> {
         rule: "broken-release",
         text: row.text.clone(),
         sources: row.source.clone(),
-        symptom: Some(row.symptom.clone()),
+        symptom: row.symptom.clone(),
+    })
+}
+
+/// Why a release that is pinned cannot be found, when it is known to have been deleted from PyPI.
+#[must_use]
+pub fn deleted(name: Name, version: &Pep440) -> Option<Fact> {
+    let mut rows = matrix::broken().deleted.iter().filter(|row| row.name == name.as_str());
+    let row = rows.find(|row| row.version.parse().is_ok_and(|known: Pep440| known == *version))?;
+    Some(Fact {
+        rule: "deleted-release",
+        text: format!("{name} {version} was deleted from PyPI"),
+        sources: row.source.clone(),
+        symptom: Some(format!(
+            "ERROR: Could not find a version that satisfies the requirement {name}=={version}"
+        )),
     })
 }
 
@@ -98,6 +114,13 @@ mod tests {
         assert_eq!(rule(&on("2.2.0", "cpu"), Platform::LinuxAarch64), None);
         assert_eq!(rule(&on("2.2.0+cu118", "cu118"), linux()), None);
         assert_eq!(rule(&on("2.2.0+cu118", "cu121"), linux()), Some("stray-wheel"));
+    }
+
+    #[test]
+    fn deleted_releases_are_known() {
+        let name = Name::new("onnxruntime-gpu").expect("valid");
+        let at = |text: &str| deleted(name, &text.parse().expect("valid")).is_some();
+        assert!(at("1.20.1") && !at("1.20.2"));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use pep440_rs::Version as Pep440;
 use super::build::Build;
 use super::onnxruntime;
 use super::span::{Fit, Found, Table};
-use super::torch::{TORCH, accelerator, backend_cuda, backend_name, pinned_toolkit};
+use super::torch::{TORCH, accelerator, backend_cuda, backend_name};
 use crate::machine::Platform;
 use crate::matrix::{self, rows};
 use crate::version::SystemVersion;
@@ -63,7 +63,7 @@ pub fn machine_code(build: &Build, platform: Platform) -> Option<MachineCode> {
 }
 
 fn torch_code(build: &Build, platform: Platform) -> Option<MachineCode> {
-    let accelerator = accelerator(build, platform, pinned_toolkit(build).as_ref())?;
+    let accelerator = accelerator(build, platform)?;
     if accelerator.is_cpu() {
         return None;
     }

@@ -7,9 +7,7 @@ use pep440_rs::{Version as Pep440, VersionSpecifiers};
 
 use super::build::{Build, major_range, pinned_version};
 use super::span::Table;
-use super::torch::{
-    Accelerator, TORCH, backend_constraint, describe, labelled_accelerator, pypi_accelerator,
-};
+use super::torch::{Accelerator, TORCH, describe, labelled_accelerator, pypi_accelerator};
 use crate::constraint::{Constraint, Fact, Force};
 use crate::machine::Platform;
 use crate::matrix::rows::companions::Tied;
@@ -36,14 +34,16 @@ pub fn constraints(build: &Build, platform: Platform) -> Vec<Constraint> {
         constraints.extend(torch_constraint(build, row));
     }
     if let Some(family) = family(build.name).filter(|family| family.name != TORCH) {
-        constraints.extend(tie(build, platform, family.tied, row));
+        constraints.extend(tie(build, platform, family, row));
     }
     constraints.extend(cuda_choice(build));
     constraints
 }
 
 fn torch_row(build: &Build) -> Option<&'static rows::companions::Torch> {
-    let mut rows = matrix::companions().torch.iter().filter(|r| r.name == build.name.as_str());
+    let mut rows =
+        matrix::companions().torch.iter().filter(|r| r.name == build.name.as_str()).peekable();
+    rows.peek()?;
     let release = build.release()?;
     rows.find(|row| row.version.parse().is_ok_and(|version: Pep440| version == release))
 }
@@ -64,26 +64,39 @@ fn torch_constraint(build: &Build, row: &rows::companions::Torch) -> Option<Cons
 fn tie(
     build: &Build,
     platform: Platform,
-    tied: Tied,
+    family: &rows::companions::Family,
     row: Option<&rows::companions::Torch>,
 ) -> Option<Constraint> {
+    let tied = family.tied;
     if tied == Tied::None {
         return None;
     }
     if let Some(labelled) = labelled_accelerator(build) {
-        return labelled.map(|accelerator| tied_to(build, tied, &accelerator));
+        return labelled.map(|accelerator| tied_to(build, family, &accelerator));
     }
     if let Some(major) = row.and_then(|row| row.cuda_major).filter(|_| platform.is_linux()) {
         return Some(cuda_major(build, major, row.map_or(&[][..], |row| &row.source)));
     }
     let torch = torch_of(build, row)?;
-    let accelerator = pypi_accelerator(&torch.only_release(), platform, None)?;
+    // Distributions of other makers carry kernels on PyPI for every platform, also where torch itself does not.
+    let built_for = match tied {
+        Tied::CudaMajor if platform != Platform::MacosArm64 => Platform::LinuxX86_64,
+        _ => platform,
+    };
+    let accelerator = pypi_accelerator(&torch.only_release(), built_for, || None)?;
     if accelerator.assumed {
         // Which CUDA a torch of tomorrow is built for is not known here. Its build on PyPI is the one without a label.
-        return unlabelled_torch(build, &torch);
+        return unlabelled_torch(build, family, &torch);
     }
-    let text = format!("belongs to torch {torch}, which {}", accelerator.text);
-    Some(tied_to(build, tied, &Accelerator { text, ..accelerator }))
+    let text = match tied {
+        Tied::CudaMajor => {
+            format!("is built for torch {torch} with {}", describe(&accelerator.cuda))
+        }
+        Tied::Backend | Tied::None => {
+            format!("belongs to torch {torch}, which {}", accelerator.text)
+        }
+    };
+    Some(tied_to(build, family, &Accelerator { text, ..accelerator }))
 }
 
 /// The one torch of a companion, by its row or its METADATA.
@@ -101,13 +114,23 @@ fn torch_of(build: &Build, row: Option<&rows::companions::Torch>) -> Option<Pep4
     by_row().or_else(pinned)
 }
 
-fn tied_to(build: &Build, tied: Tied, accelerator: &Accelerator) -> Constraint {
-    if tied == Tied::Backend || accelerator.is_cpu() {
-        return backend_constraint(build, accelerator);
-    }
-    let mut constraint = backend_constraint(build, accelerator);
-    constraint.range = major_range(accelerator.cuda.major());
-    constraint
+fn tied_to(
+    build: &Build,
+    family: &rows::companions::Family,
+    accelerator: &Accelerator,
+) -> Constraint {
+    let range = if family.tied == Tied::CudaMajor && !accelerator.is_cpu() {
+        major_range(accelerator.cuda.major())
+    } else {
+        Range::singleton(Version::System(accelerator.cuda.clone()))
+    };
+    let fact = Fact {
+        rule: "backend-mismatch",
+        text: format!("{} {}", build.title(), accelerator.text),
+        sources: accelerator.sources.clone(),
+        symptom: family.symptom.clone(),
+    };
+    build.constraint(Package::Backend, range, Force::Requires, fact)
 }
 
 fn cuda_major(build: &Build, major: u64, sources: &[String]) -> Constraint {
@@ -123,7 +146,11 @@ fn cuda_major(build: &Build, major: u64, sources: &[String]) -> Constraint {
 }
 
 /// `torch` of one version, without a local label, from any source.
-fn unlabelled_torch(build: &Build, torch: &Pep440) -> Option<Constraint> {
+fn unlabelled_torch(
+    build: &Build,
+    family: &rows::companions::Family,
+    torch: &Pep440,
+) -> Option<Constraint> {
     let at = |source| Version::Dist(DistVersion::new(torch.clone(), source));
     let range = Range::from_range_bounds(at(SourceId(0))..=at(SourceId::MAX));
     let fact = Fact {
@@ -132,8 +159,8 @@ fn unlabelled_torch(build: &Build, torch: &Pep440) -> Option<Constraint> {
             "{} without a local label is built for the torch {torch} without a local label",
             build.title()
         ),
-        sources: family(build.name).map(|family| family.source.clone()).unwrap_or_default(),
-        symptom: None,
+        sources: family.source.clone(),
+        symptom: family.symptom.clone(),
     };
     let torch = Package::dist(Name::new(TORCH).ok()?);
     Some(build.constraint(torch, range, Force::Requires, fact))
@@ -155,18 +182,16 @@ fn cuda_choice(build: &Build) -> Option<Constraint> {
             major_range(version.major())
         });
     }
-    let last = versions.last()?;
     let fact = Fact {
         rule: "companion-mismatch",
         text: format!(
-            "{} has kernels for CUDA {} up to {}{}",
+            "{} has kernels for CUDA {}{}",
             build.title(),
             found.row.cuda.join(", "),
-            describe(last),
             found.fit.assumption()
         ),
         sources: found.row.source.clone(),
-        symptom: None,
+        symptom: found.row.symptom.clone(),
     };
     Some(build.constraint(Package::Backend, range, Force::IfPresent, fact))
 }

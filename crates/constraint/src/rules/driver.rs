@@ -224,6 +224,25 @@ pub fn cuda_constraints(cuda: &SystemVersion, platform: Platform, gpus: u8) -> V
     constraints
 }
 
+/// Drivers that rules name, ascending: the first of every branch, and the floors of CUDA versions. The lowest driver that
+/// a machine can do with is one of them. Empty on macOS.
+#[must_use]
+pub fn known_drivers(platform: Platform) -> Vec<SystemVersion> {
+    if system(platform).is_none() {
+        return Vec::new();
+    }
+    let matrix = matrix::driver();
+    let firsts = matrix.branch.iter().map(|row| first_driver(row, platform));
+    let floors = matrix
+        .floor
+        .iter()
+        .map(|row| number(if platform.is_linux() { &row.linux } else { &row.windows }));
+    let mut drivers: Vec<SystemVersion> = firsts.chain(floors).collect();
+    drivers.sort();
+    drivers.dedup();
+    drivers
+}
+
 /// The CUDA versions that exist, ascending, as major and minor.
 #[must_use]
 pub fn known_cuda() -> Vec<SystemVersion> {

@@ -1,8 +1,10 @@
 //! GPUs: which driver branches run them, and which toolkits target them.
 
-use super::limit::{Limit, branch_number, exactly, fact, fact_with_symptom, from, number, system};
+use std::sync::Arc;
+
+use super::limit::{Limit, branch_number, exactly, fact, from, number, system};
 use super::products;
-use crate::constraint::{Constraint, Force};
+use crate::constraint::{Constraint, Fact, Force};
 use crate::machine::{Brand, Gpu, Platform};
 use crate::matrix;
 use crate::matrix::rows::gpus::Capability;
@@ -59,11 +61,17 @@ pub fn driver_branches(gpu: &Gpu, platform: Platform) -> Option<Limit> {
     if let Some(product) = product.filter(|product| Some(product.branch) == first) {
         sources.splice(0..0, product.source.iter().cloned());
     }
-    let symptom = "No devices were found".to_owned();
-    Some(Limit {
-        package: Package::Driver,
-        range,
-        fact: fact_with_symptom("driver-branch", text, &sources, symptom),
+    // What the kernel log says when the driver is too new; a driver that is too old says nothing that is as clear.
+    let symptom = row.dropped_branch.map(|_| "NVRM: No NVIDIA GPU found.".to_owned());
+    let fact = Fact { rule: "driver-branch", text, sources, symptom };
+    Some(Limit { package: Package::Driver, range, fact: Arc::new(fact) })
+}
+
+/// The capabilities of all GPUs but those of Tegra systems.
+pub(super) fn without_tegra() -> Range {
+    let rows = matrix::gpus().capability.iter().filter(|row| row.tegra);
+    rows.fold(Range::full(), |range, row| {
+        range.intersection(&exactly(number(&row.capability)).complement())
     })
 }
 
@@ -133,7 +141,9 @@ pub fn toolkit_floor(cuda: &SystemVersion) -> Option<Limit> {
     let rows = &matrix::gpus().capability;
     let lowest = rows.iter().find(|row| targets(cuda, row))?;
     let dropped = rows.iter().rfind(|row| {
-        number(&row.capability) < number(&lowest.capability) && row.last_cuda.is_some()
+        !row.tegra
+            && number(&row.capability) < number(&lowest.capability)
+            && row.last_cuda.is_some()
     });
     let mut text = format!(
         "CUDA {} has no code for GPUs below compute capability {}",

@@ -245,18 +245,27 @@ pub fn image_driver(image: &Image, gpu: &Gpu, platform: Platform) -> Option<Limi
     })
 }
 
-/// The row that speaks of an image.
+/// The row that speaks of an image, or else of an image of the same CUDA for another distribution, or of another patch
+/// release: they are built from one template.
 fn requirement(image: &Image, platform: Platform) -> Option<&'static Requirement> {
-    let written = image.cuda.as_str();
-    matrix::images().requirement.iter().find(|row| {
-        row.cuda.iter().any(|cuda| cuda == written)
-            && (row.os.is_empty() || row.os.contains(&image.os))
-            && row.arch.iter().any(|other| other == arch(platform))
-    })
+    let rows = || {
+        let rows = matrix::images().requirement.iter();
+        rows.filter(|row| row.arch.iter().any(|other| other == arch(platform)))
+    };
+    let version = |row: &Requirement| row.cuda.iter().any(|cuda| cuda == image.cuda.as_str());
+    let system = |row: &Requirement| row.os.is_empty() || row.os.contains(&image.os);
+    let minor = |row: &Requirement| {
+        row.cuda.iter().any(|cuda| number(cuda).major_minor() == image.cuda.major_minor())
+    };
+    rows()
+        .find(|row| version(row) && system(row))
+        .or_else(|| rows().find(|row| version(row)))
+        .or_else(|| rows().find(|row| minor(row) && system(row)))
+        .or_else(|| rows().find(|row| minor(row)))
 }
 
-/// The branches that a row lists for a product line. A GPU of unknown line is taken for what most rows list: any but
-/// GeForce is not assumed, so only branches for every line count.
+/// The branches that a row lists for a product line. Nothing is assumed of a GPU of unknown line: only branches that are
+/// listed for every line count.
 fn listed_branches(row: &Requirement, brand: Brand) -> Vec<u64> {
     let mut branches = row.any_brand.clone();
     if matches!(brand, Brand::DataCenter | Brand::Professional) {

@@ -6,7 +6,10 @@ use std::sync::OnceLock;
 use pep440_rs::{Operator, Version as Pep440, VersionSpecifier, VersionSpecifiers};
 use rustc_hash::FxHashMap;
 
-use super::limit::{Limit, between, exactly, fact, fact_with_symptom, from, number};
+use super::gpu::without_tegra;
+use super::limit::{
+    Limit, between, exactly, fact, fact_with_symptom, from, major as major_range, number, whole,
+};
 use crate::constraint::{Constraint, Force};
 use crate::matrix;
 use crate::matrix::rows::libraries::{Floor, Layer, Library};
@@ -99,7 +102,7 @@ fn layers(name: Name, rows: &'static [Entry], specifiers: &VersionSpecifiers) ->
     let mut sources: &[String] = &[];
     for (entry, major) in by_name {
         covered = covered.union(&entry.versions);
-        cuda = cuda.union(&between(SystemVersion::new(major, 0), SystemVersion::new(major + 1, 0)));
+        cuda = cuda.union(&major_range(major));
         majors.push(major.to_string());
         sources = &entry.row.source;
     }
@@ -199,6 +202,12 @@ fn floor_limit(name: Name, row: &Floor) -> Limit {
         range = range.intersection(&Range::strictly_lower_than(number(high)));
         needs.push(format!("below compute capability {high}"));
     }
+    if row.no_tegra {
+        range = range.intersection(&without_tegra());
+        needs.push(
+            "outside Tegra systems (Jetson), for which JetPack has its own builds".to_owned(),
+        );
+    }
     let versions = match (&row.from, &row.below) {
         (Some(from), Some(below)) => format!(" {from} and later, below {below},"),
         (Some(from), None) => format!(" {from} and later"),
@@ -282,7 +291,7 @@ pub fn cudnn_abi(built: &SystemVersion) -> Limit {
     let text = format!("built with cuDNN {minor}, it runs with cuDNN {minor} and later {major}.x");
     Limit {
         package: Package::Cudnn,
-        range: between(minor, SystemVersion::new(major + 1, 0)),
+        range: between(minor, whole(major + 1)),
         fact: fact("cudnn-abi", text, &matrix::libraries().cudnn_abi.source),
     }
 }

@@ -73,9 +73,19 @@ pub(super) fn exactly(version: SystemVersion) -> Range {
     Range::singleton(Version::from(version))
 }
 
-/// The drivers of a branch by its number, on both systems: Windows numbers of a branch stay below those of the next.
+/// All versions of a major version.
+pub(super) fn major(major: u64) -> Range {
+    between(whole(major), whole(major + 1))
+}
+
+/// A version of one number.
+pub(super) fn whole(major: u64) -> SystemVersion {
+    number(&major.to_string())
+}
+
+/// Below every driver of a branch, on both systems: Windows numbers of a branch stay below those of the next.
 pub(super) fn branch_number(branch: u64) -> SystemVersion {
-    number(&branch.to_string())
+    whole(branch)
 }
 
 /// The system as messages name it; drivers have one number on Linux and another on Windows.

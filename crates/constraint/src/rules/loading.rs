@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 
 use super::build::Build;
 use super::onnxruntime::{self, Target};
-use super::span::Table;
-use super::torch::{accelerator, carries_libraries, pinned_toolkit};
+use super::span::{Found, Table};
+use super::torch::{accelerator, carries_libraries};
 use crate::machine::{Libraries, Platform};
 use crate::matrix::rows::onnxruntime::Preload;
 use crate::matrix::{self, rows};
@@ -57,7 +57,7 @@ pub fn steps(stack: &Stack) -> Vec<Step> {
     if stack.libraries == Libraries::Wheels {
         steps.push(find_libraries(stack, &target, libraries));
     }
-    steps.push(verify(&stack.runtime));
+    steps.push(verify(&stack.runtime, libraries));
     steps
 }
 
@@ -92,7 +92,7 @@ fn wheels(
 }
 
 fn same_cuda(torch: &Build, platform: Platform, target: &Target) -> bool {
-    let accelerator = accelerator(torch, platform, pinned_toolkit(torch).as_ref());
+    let accelerator = accelerator(torch, platform);
     accelerator.is_some_and(|accelerator| accelerator.cuda.major() == target.cuda_major)
 }
 
@@ -106,8 +106,8 @@ fn missing(
         // torch's folder is searched for DLLs once torch is imported, and it has all of them.
         return Vec::new();
     }
-    let links = torch.release().and_then(|release| LINKS.find(&release, |_| true));
-    // The libraries inside a wheel that carries them have names of their own, which nobody else can ask for.
+    let links = links(torch);
+    // Whether the libraries inside a wheel that carries them can serve another is not known, so they are not counted on.
     let loaded: &[String] = match links {
         Some(found) if !carries_libraries(torch, platform) => &found.row.components,
         _ => &[],
@@ -116,16 +116,21 @@ fn missing(
     libraries.linked.iter().map(String::as_str).filter(|component| !brings(component)).collect()
 }
 
+fn links(torch: &Build) -> Option<Found<rows::torch::Links>> {
+    LINKS.find(&torch.release()?, |_| true)
+}
+
 fn import_torch(torch: &Build, libraries: &rows::onnxruntime::Libraries) -> Step {
-    let links = torch.release().and_then(|release| LINKS.find(&release, |_| true));
+    let links = links(torch);
     let mut sources = libraries.source.clone();
     sources.extend(links.into_iter().flat_map(|found| found.row.source.clone()));
     Step {
         code: "import-torch-first",
         text: format!(
             "Import torch before the first InferenceSession: {} loads the CUDA libraries that \
-             onnxruntime-gpu needs and does not look for itself.",
-            torch.title()
+             onnxruntime-gpu needs and does not look for itself{}.",
+            torch.title(),
+            links.map_or_else(String::new, |found| found.fit.assumption())
         ),
         folders: Vec::new(),
         sources,
@@ -189,20 +194,25 @@ fn reason(stack: &Stack, torch: Option<&Build>, target: &Target, missing: &[&str
                 .map_or("the parts of cuDNN", |wheel| &wheel.soname)
         })
         .collect();
-    format!(
-        "{runtime} links {}, which importing {} does not load.",
-        names.join(", "),
-        torch.title()
-    )
+    let certainty = match links(torch) {
+        Some(found) if !carries_libraries(torch, stack.platform) => {
+            format!("does not load{}", found.fit.assumption())
+        }
+        _ => "is not known to load".to_owned(),
+    };
+    format!("{runtime} links {}, which importing {} {certainty}.", names.join(", "), torch.title())
 }
 
 /// `get_available_providers()` and `get_device()` tell what was compiled in; only a session tells what runs.
-fn verify(runtime: &Build) -> Step {
+fn verify(runtime: &Build, libraries: &rows::onnxruntime::Libraries) -> Step {
     let row = &matrix::onnxruntime().silent_fallback;
+    let driver = libraries.driver_library.as_ref().map_or_else(String::new, |library| {
+        format!(" It links {library}, so without a driver it never loads.")
+    });
     Step {
         code: "verify-provider",
         text: format!(
-            "Check session.get_providers()[0] once with {}: {}",
+            "Check session.get_providers()[0] once with {}: {}.{driver}",
             runtime.title(),
             row.text
         ),
@@ -269,8 +279,16 @@ mod tests {
     }
 
     #[test]
-    fn libraries_inside_a_torch_wheel_serve_nobody_else() {
-        assert_eq!(first("1.18.1", Some("2.1.2+cu118"), linux()).code, "library-path");
+    fn libraries_inside_a_torch_wheel_are_not_counted_on() {
+        let bundled = first("1.18.1", Some("2.1.2+cu118"), linux());
+        assert_eq!(bundled.code, "library-path");
+        assert!(
+            bundled.text.ends_with("torch 2.1.2+cu118 is not known to load."),
+            "{}",
+            bundled.text
+        );
+        let newer = first("1.31.1", Some("2.16.0+cu132"), linux());
+        assert!(newer.text.contains("taken from 2.15.0"), "{}", newer.text);
         assert_eq!(first("1.18.1", Some("2.3.1+cu118"), linux()).code, "import-torch-first");
         let windows = first("1.26.0", Some("2.9.1+cu128"), Platform::WindowsX86_64);
         assert_eq!(windows.code, "import-torch-first");
@@ -287,5 +305,6 @@ mod tests {
         };
         let codes: Vec<&str> = steps(&stack).iter().map(|step| step.code).collect();
         assert_eq!(codes, ["verify-provider"]);
+        insta::assert_snapshot!(steps(&stack)[0].text, @"Check session.get_providers()[0] once with onnxruntime-gpu 1.31.1: a CUDA provider that cannot load is only logged, the session runs on the CPU, and get_available_providers() still lists CUDA. It links libcuda.so.1, so without a driver it never loads.");
     }
 }

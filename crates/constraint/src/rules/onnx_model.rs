@@ -55,8 +55,7 @@ fn runtime(build: &Build, model: &Model) -> Vec<Constraint> {
         symptom,
     };
     let opset_symptom = symptom("opset-too-new").map(|text| fill(text, "{opset}", model.opset));
-    let ir_symptom =
-        symptom("ir-too-new").map(|text| fill(&fill(text, "{ir}", model.ir), "{max}", Some(ir)));
+    let ir_symptom = ir_symptom(model.ir, Some(ir));
     vec![
         build.constraint(
             Package::Opset,
@@ -172,11 +171,15 @@ fn symptom(rule: &str) -> Option<&'static str> {
     matrix::onnx().symptom.iter().find(|row| row.rule == rule).map(|row| row.text.as_str())
 }
 
+/// Fills in a number, `...` for one that is not known.
 fn fill(text: &str, placeholder: &str, number: Option<u64>) -> String {
-    match number {
-        Some(number) => text.replace(placeholder, &number.to_string()),
-        None => text.to_owned(),
-    }
+    let number = number.map_or_else(|| "...".to_owned(), |number| number.to_string());
+    text.replace(placeholder, &number)
+}
+
+/// What a runtime says of a model whose IR version is above its own.
+pub(super) fn ir_symptom(ir: Option<u64>, max: Option<u64>) -> Option<String> {
+    Some(fill(&fill(symptom("ir-too-new")?, "{ir}", ir), "{max}", max))
 }
 
 #[cfg(test)]

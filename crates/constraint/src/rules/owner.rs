@@ -26,11 +26,8 @@ fn constraint(build: &Build, row: &rows::owners::Owner) -> Option<Constraint> {
     let fact = Fact {
         rule: "module-clash",
         text: format!(
-            "{} installs the import package {}, and so may no other of {}, because {}",
-            build.name,
-            row.module,
-            row.distributions.join(", "),
-            row.text
+            "{} installs the import package {}, which one distribution must have to itself: {}",
+            build.name, row.module, row.text
         ),
         sources: row.source.clone(),
         symptom: Some(row.symptom.clone()),

@@ -4,6 +4,12 @@
 //! (`GeForce`, `Tesla`, `Quadro`); without memory sizes and form factors. A step that finds products of one capability
 //! answers; one that finds several refuses and lists them.
 
+mod key;
+
+use std::sync::OnceLock;
+
+use key::{Key, Step};
+
 use super::gpu::known_capabilities;
 use super::limit::{brand, number};
 use crate::machine::{Brand, Gpu};
@@ -67,17 +73,6 @@ fn listed(choices: &[(String, SystemVersion)]) -> String {
     all.join(", ")
 }
 
-/// How much of a name counts.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Step {
-    /// All but vendor words.
-    Full,
-    /// All but vendor and product-line words.
-    Line,
-    /// Memory sizes and form factors do not count either.
-    Model,
-}
-
 /// Finds the GPU that `text` names: `RTX 3090`, `NVIDIA A100-SXM4-40GB MIG 1g.5gb`, `8.6`, `sm_90`, `g4dn.xlarge`.
 ///
 /// # Errors
@@ -102,12 +97,12 @@ pub fn find_gpu(text: &str) -> Result<Gpu, GpuError> {
 /// The first driver branch of products that came out later than the first GPU of their capability.
 pub(super) fn first_driver(name: &str) -> Option<&'static FirstDriver> {
     let rows = &matrix::products().first_driver;
-    [Step::Full, Step::Line, Step::Model].into_iter().find_map(|step| {
+    Step::ALL.into_iter().find_map(|step| {
         let wanted = Key::of(name, step);
         let mut key = Key::default();
         rows.iter().find(|row| {
             row.names.iter().any(|name| {
-                key.set(name, step.min(Step::Line));
+                key.set(name, step.own());
                 !wanted.is_empty() && key == wanted
             })
         })
@@ -154,68 +149,100 @@ fn by_capability(text: &str, capability: &SystemVersion) -> Result<Gpu, GpuError
     })
 }
 
+/// A product that a text can mean.
+#[derive(Clone, Copy)]
+struct Candidate {
+    name: &'static str,
+    capability: &'static str,
+    brand: Brand,
+}
+
 fn by_product(text: &str) -> Option<Result<Gpu, GpuError>> {
-    let matrix = matrix::products();
-    for step in [Step::Full, Step::Line, Step::Model] {
+    Step::ALL.into_iter().find_map(|step| {
         let wanted = Key::of(text, step);
-        if wanted.is_empty() {
-            return None;
-        }
-        // A product keeps its memory size in its own name; only what people write is stripped of it.
-        let own = step.min(Step::Line);
-        let mut key = Key::default();
-        let mut found: Vec<(&str, &str, Brand)> = Vec::new();
-        for row in &matrix.product {
-            for name in &row.names {
-                key.set(name, own);
-                if key == wanted {
-                    found.push((name, &row.capability, brand(&row.brand)));
-                }
-            }
-        }
-        if step == Step::Full && found.is_empty() {
-            // The full names of what an ambiguous name can mean need not be names of products.
-            for row in &matrix.ambiguous {
-                for choice in &row.choices {
-                    key.set(&choice.name, own);
-                    if key == wanted {
-                        found.push((&choice.name, &choice.capability, brand(&row.brand)));
-                    }
-                }
-            }
-        }
-        if found.is_empty() || step > Step::Full {
-            let shared = matrix.ambiguous.iter().find(|row| {
-                key.set(&row.name, own);
-                key == wanted
-            });
-            if let Some(row) = shared {
-                let choices = row.choices.iter();
-                let choices =
-                    choices.map(|choice| (choice.name.clone(), number(&choice.capability)));
-                return Some(Err(GpuError::Ambiguous {
-                    name: text.to_owned(),
-                    choices: choices.collect(),
-                }));
-            }
-        }
-        let Some((_, capability, line)) = found.first().copied() else { continue };
-        if found.iter().any(|(_, other, _)| *other != capability) {
+        let found = if wanted.is_empty() { Vec::new() } else { candidates(&wanted, step) };
+        let first = *found.first()?;
+        if found.iter().any(|other| other.capability != first.capability) {
             let choices =
-                found.iter().map(|(name, capability, _)| ((*name).to_owned(), number(capability)));
+                found.iter().map(|other| (other.name.to_owned(), number(other.capability)));
             return Some(Err(GpuError::Ambiguous {
                 name: text.to_owned(),
                 choices: choices.collect(),
             }));
         }
-        let one_line = found.iter().all(|(_, _, other)| *other == line);
-        return Some(Ok(Gpu {
+        let one_line = found.iter().all(|other| other.brand == first.brand);
+        Some(Ok(Gpu {
             name: text.to_owned(),
-            capability: number(capability),
-            brand: if one_line { line } else { Brand::Unknown },
-        }));
+            capability: number(first.capability),
+            brand: if one_line { first.brand } else { Brand::Unknown },
+        }))
+    })
+}
+
+/// A product with its keys, so that a name is compared with a thousand others without reading them anew.
+struct Entry {
+    product: Candidate,
+    full: Key,
+    line: Key,
+}
+
+impl Entry {
+    fn key(&self, step: Step) -> &Key {
+        if step.own() == Step::Full { &self.full } else { &self.line }
     }
-    None
+}
+
+/// Every product, in the order of the matrix.
+fn table() -> &'static [Entry] {
+    static TABLE: OnceLock<Vec<Entry>> = OnceLock::new();
+    TABLE.get_or_init(|| {
+        let rows = matrix::products().product.iter();
+        let products = rows.flat_map(|row| {
+            row.names.iter().map(|name| Candidate {
+                name,
+                capability: &row.capability,
+                brand: brand(&row.brand),
+            })
+        });
+        products
+            .map(|product| Entry {
+                product,
+                full: Key::of(product.name, Step::Full),
+                line: Key::of(product.name, Step::Line),
+            })
+            .collect()
+    })
+}
+
+/// Everything that has the key `wanted` at a step.
+fn candidates(wanted: &Key, step: Step) -> Vec<Candidate> {
+    let same = |entry: &&Entry| entry.key(step) == wanted;
+    let found: Vec<Candidate> = table().iter().filter(same).map(|entry| entry.product).collect();
+    // A full name that some product bears is that product, even when a shorter form of it is ambiguous.
+    if step == Step::Full && !found.is_empty() {
+        return found;
+    }
+    let mut key = Key::default();
+    let mut matches = |name: &str| {
+        key.set(name, step.own());
+        key == *wanted
+    };
+    for row in &matrix::products().ambiguous {
+        let all = matches(&row.name);
+        let meant = row.choices.iter().filter(|choice| all || matches(&choice.name));
+        let meant: Vec<Candidate> = meant
+            .map(|choice| Candidate {
+                name: &choice.name,
+                capability: &choice.capability,
+                brand: brand(&row.brand),
+            })
+            .collect();
+        if !meant.is_empty() {
+            // The row lists what the name can mean, with names that tell its meanings apart.
+            return meant;
+        }
+    }
+    found
 }
 
 fn by_instance(text: &str) -> Option<Result<Gpu, GpuError>> {
@@ -265,116 +292,21 @@ fn glob(pattern: &str, text: &str) -> bool {
     rest.ends_with(last)
 }
 
-/// The three product names most like `text`.
+/// The three product names most like `text`, those that end with it (`3090`) first.
 fn nearest(text: &str) -> Vec<String> {
     let wanted = Key::of(text, Step::Model);
+    let wanted = wanted.as_str();
     let mut scored: Vec<(f64, &str)> = Vec::new();
-    let mut key = Key::default();
-    for name in matrix::products().product.iter().flat_map(|row| &row.names) {
-        key.set(name, Step::Line);
-        let likeness = strsim::normalized_damerau_levenshtein(&wanted.0, &key.0);
+    for entry in table() {
+        let key = entry.key(Step::Model).as_str();
+        let tail = wanted.len() >= 3 && key.ends_with(wanted);
+        let likeness = if tail { 1.0 } else { strsim::normalized_damerau_levenshtein(wanted, key) };
         if likeness >= 0.6 {
-            scored.push((likeness, name));
+            scored.push((likeness, entry.product.name));
         }
     }
     scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
     scored.into_iter().take(3).map(|(_, name)| name.to_owned()).collect()
-}
-
-/// A name reduced to what counts, as lower-case letters and digits without spaces.
-#[derive(Default, PartialEq, Eq)]
-struct Key(String);
-
-impl Key {
-    fn of(name: &str, step: Step) -> Self {
-        let mut key = Self::default();
-        key.set(name, step);
-        key
-    }
-
-    fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// Replaces the key by that of `name`, keeping the memory.
-    fn set(&mut self, name: &str, step: Step) {
-        self.0.clear();
-        let words =
-            name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
-        let mut words = words.peekable();
-        while let Some(word) = words.next() {
-            let is = |other: &str| word.eq_ignore_ascii_case(other);
-            if is("mig") {
-                // A slice of a GPU has the capability of the GPU.
-                break;
-            }
-            if VENDOR_WORDS.iter().any(|other| is(other))
-                || step >= Step::Line && LINE_WORDS.iter().any(|other| is(other))
-                || step == Step::Model && (is_form(word) || is_memory(word))
-            {
-                continue;
-            }
-            if step == Step::Model
-                && word.bytes().all(|b| b.is_ascii_digit())
-                && words.peek().is_some_and(|next| {
-                    next.eq_ignore_ascii_case("gb") || next.eq_ignore_ascii_case("gib")
-                })
-            {
-                words.next();
-                continue;
-            }
-            if is("mobile") || is("notebook") {
-                self.0.push_str("laptop");
-            } else {
-                self.0.extend(word.chars().map(|c| c.to_ascii_lowercase()));
-            }
-        }
-        self.trim_glued(step);
-    }
-
-    /// Takes the words that do not count off a name that is written without spaces (`GeForceRTX3090`).
-    fn trim_glued(&mut self, step: Step) {
-        let line: &[&str] = if step >= Step::Line { &LINE_WORDS } else { &[] };
-        while let Some(word) =
-            VENDOR_WORDS.iter().chain(line).find(|word| self.0.starts_with(**word))
-        {
-            self.0.drain(..word.len());
-        }
-        if self.0.ends_with("gpu") {
-            self.0.truncate(self.0.len() - "gpu".len());
-        }
-    }
-}
-
-/// Words that no two products differ by.
-const VENDOR_WORDS: [&str; 8] =
-    ["nvidia", "gpu", "graphics", "card", "with", "design", "generation", "edition"];
-
-/// Words that name a product line.
-const LINE_WORDS: [&str; 4] = ["geforce", "tesla", "quadro", "jetson"];
-
-/// Form factors, memory types, and what virtual GPUs put around the name of the card.
-fn is_form(word: &str) -> bool {
-    let lower = word.to_ascii_lowercase();
-    let digits = |rest: &str| rest.bytes().all(|b| b.is_ascii_digit());
-    let profile = lower.strip_suffix(['q', 'c', 'a', 'b']);
-    matches!(lower.as_str(), "pcie" | "pci" | "dgxs" | "fhhl" | "lc" | "grid")
-        || lower.strip_prefix("sxm").is_some_and(digits)
-        || lower.strip_prefix("nvl").is_some_and(digits)
-        || lower
-            .strip_prefix("hbm")
-            .is_some_and(|rest| digits(rest.strip_suffix('e').unwrap_or(rest)))
-        || profile.is_some_and(|rest| !rest.is_empty() && digits(rest))
-}
-
-/// `80GB`, `80G`, `80GiB`.
-fn is_memory(word: &str) -> bool {
-    let lower = word.to_ascii_lowercase();
-    ["gib", "gb", "g"].iter().any(|unit| {
-        lower
-            .strip_suffix(unit)
-            .is_some_and(|size| !size.is_empty() && size.bytes().all(|b| b.is_ascii_digit()))
-    })
 }
 
 #[cfg(test)]

@@ -29,6 +29,7 @@ spanned!(
     rows::bound::Bound,
     rows::onnxruntime::Build,
     rows::onnxruntime::Libraries,
+    rows::onnxruntime::TensorRt,
     rows::onnx::Runtime,
     rows::onnx::Exporter,
     rows::onnx::Library,

@@ -13,7 +13,7 @@ pub fn constraints(build: &Build, machine: &Machine, model: Option<&Model>) -> V
     let mut constraints = torch::constraints(build, machine.platform);
     constraints.extend(companion::constraints(build, machine.platform));
     constraints.extend(onnxruntime::constraints(build, machine));
-    constraints.extend(cuda_bound::constraints(build));
+    constraints.extend(cuda_bound::constraints(build, machine.platform));
     constraints.extend(owner::constraints(build));
     constraints.extend(numpy_abi::constraints(build, machine.platform));
     if let Some(model) = model {

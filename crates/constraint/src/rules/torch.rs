@@ -7,7 +7,7 @@ use pep440_rs::Version as Pep440;
 use super::build::{Build, Origin, from_within_major, major_range, named_version};
 use super::span::{Fit, Table};
 use crate::constraint::{Constraint, Fact, Force};
-use crate::machine::Platform;
+use crate::machine::{Machine, Platform};
 use crate::matrix::{self, rows};
 use crate::package::Package;
 use crate::version::{Range, SystemVersion, Version};
@@ -43,14 +43,14 @@ impl Accelerator {
 
 /// The CUDA version that a backend name stands for: `cu118` is 11.8, `cpu` is 0.0. `None` for anything else.
 ///
-/// The last digit is the minor version; that is how every backend has been named, and a new one needs no row.
+/// Three digits, the last one being the minor version: every backend since CUDA 10.0 is named so, and a new one needs no row.
 #[must_use]
 pub fn backend_cuda(backend: &str) -> Option<SystemVersion> {
     if backend == "cpu" {
         return Some(SystemVersion::new(0, 0));
     }
     let digits = backend.strip_prefix("cu")?;
-    if digits.len() < 2 || digits.len() > 4 || !digits.bytes().all(|b| b.is_ascii_digit()) {
+    if digits.len() != 3 || !digits.bytes().all(|b| b.is_ascii_digit()) {
         return None;
     }
     let number: u64 = digits.parse().ok()?;
@@ -64,6 +64,8 @@ pub fn backend_name(cuda: &SystemVersion) -> String {
 }
 
 /// The CUDA toolkit that the METADATA of a build pins, from the distributions whose version is the toolkit's.
+///
+/// The pins stand in the METADATA of every platform, behind markers.
 #[must_use]
 pub fn pinned_toolkit(build: &Build) -> Option<SystemVersion> {
     let pins = &matrix::torch().toolkit_pin;
@@ -77,19 +79,15 @@ pub fn pinned_toolkit(build: &Build) -> Option<SystemVersion> {
 }
 
 /// What a build of torch is for: by its local label, by the facts about PyPI's builds, and for releases that these do not
-/// know by `toolkit`, which METADATA gives (see [`pinned_toolkit`]).
+/// know by the toolkit that METADATA pins (see [`pinned_toolkit`]).
 ///
 /// `None` for a build that is for no accelerator we know (ROCm, XPU).
 #[must_use]
-pub fn accelerator(
-    build: &Build,
-    platform: Platform,
-    toolkit: Option<&SystemVersion>,
-) -> Option<Accelerator> {
+pub fn accelerator(build: &Build, platform: Platform) -> Option<Accelerator> {
     if let Some(by_name) = labelled_accelerator(build) {
         return by_name;
     }
-    pypi_accelerator(&build.release()?, platform, toolkit)
+    pypi_accelerator(&build.release()?, platform, || pinned_toolkit(build))
 }
 
 /// What the name of a build says: its local label or the PyTorch index it lies on. The outer `None`: it says nothing.
@@ -109,17 +107,19 @@ pub(super) fn labelled_accelerator(build: &Build) -> Option<Option<Accelerator>>
     }))
 }
 
-/// What the build of torch `release` on PyPI is for.
+/// What the build of torch `release` on PyPI is for. `toolkit` is asked only about releases that the facts do not know.
 pub(super) fn pypi_accelerator(
     release: &Pep440,
     platform: Platform,
-    toolkit: Option<&SystemVersion>,
+    toolkit: impl FnOnce() -> Option<SystemVersion>,
 ) -> Option<Accelerator> {
     let found = PYPI.find(release, |row| row.platform == platform.as_str())?;
-    if let (Fit::Older(_) | Fit::Newer(_), Some(cuda)) = (found.fit, toolkit) {
+    if found.fit != Fit::Known
+        && let Some(cuda) = toolkit()
+    {
         return Some(Accelerator {
             text: format!("pins the libraries of CUDA {cuda}"),
-            cuda: cuda.clone(),
+            cuda,
             sources: vec![format!("METADATA of torch {release}")],
             assumed: false,
         });
@@ -150,8 +150,7 @@ pub fn constraints(build: &Build, platform: Platform) -> Vec<Constraint> {
     if build.name.as_str() != TORCH {
         return Vec::new();
     }
-    let toolkit = pinned_toolkit(build);
-    let Some(accelerator) = accelerator(build, platform, toolkit.as_ref()) else {
+    let Some(accelerator) = accelerator(build, platform) else {
         return Vec::new();
     };
     let mut constraints = vec![backend_constraint(build, &accelerator)];
@@ -174,7 +173,7 @@ pub fn constraints(build: &Build, platform: Platform) -> Vec<Constraint> {
 }
 
 /// One process has one accelerator for the whole torch family.
-pub(super) fn backend_constraint(build: &Build, accelerator: &Accelerator) -> Constraint {
+fn backend_constraint(build: &Build, accelerator: &Accelerator) -> Constraint {
     build.constraint(
         Package::Backend,
         Range::singleton(Version::System(accelerator.cuda.clone())),
@@ -186,6 +185,28 @@ pub(super) fn backend_constraint(build: &Build, accelerator: &Accelerator) -> Co
             symptom: None,
         },
     )
+}
+
+/// What a machine with GPUs asks of the torch family: a build that uses them. `None` where nothing is asked.
+#[must_use]
+pub fn wanted_backend(machine: &Machine) -> Option<(Range, Fact)> {
+    let gpus = machine.gpus.as_ref().filter(|gpus| !gpus.is_empty())?;
+    if machine.platform == Platform::MacosArm64 {
+        return None;
+    }
+    let names: Vec<&str> = gpus.iter().map(|gpu| gpu.name.as_str()).collect();
+    let row = &matrix::torch().cpu_build;
+    let fact = Fact {
+        rule: "cpu-build",
+        text: format!(
+            "the machine has {}, which a build for the CPU does not use",
+            names.join(", ")
+        ),
+        sources: row.source.clone(),
+        symptom: Some(row.symptom.clone()),
+    };
+    let cpu = Version::System(SystemVersion::new(0, 0));
+    Some((Range::strictly_higher_than(cpu), fact))
 }
 
 fn cudnn_constraint(
@@ -220,7 +241,7 @@ fn cudnn_constraint(
 
 /// Whether a build of torch carries the CUDA libraries inside, as far as is known.
 pub(super) fn carries_libraries(build: &Build, platform: Platform) -> bool {
-    let Some(accelerator) = accelerator(build, platform, None) else { return false };
+    let Some(accelerator) = accelerator(build, platform) else { return false };
     let Some(release) = build.release() else { return false };
     let backend = backend_name(&accelerator.cuda);
     let found = VARIANT.find(&release, |row| row.backend == backend);
@@ -253,7 +274,7 @@ mod tests {
             assert_eq!(backend_cuda(name), Some(version.clone()), "{name}");
             assert_eq!(backend_name(&version), name);
         }
-        for name in ["", "cu", "cu1", "cu12x", "rocm6.4", "xpu", "cuda"] {
+        for name in ["", "cu", "cu1", "cu12", "cu12x", "cu1210", "rocm6.4", "xpu", "cuda"] {
             assert_eq!(backend_cuda(name), None, "{name}");
         }
     }
@@ -281,6 +302,28 @@ mod tests {
         let without = constraints(&Pin::pypi("torch", "2.15.1").build(), linux());
         let crate::constraint::Reason::Matrix(fact) = &without[0].reason else { panic!("a fact") };
         insta::assert_snapshot!(fact.text, @"torch 2.15.1 from PyPI is built for CUDA 13.2 on linux-x86_64 (no fact about this release; taken from 2.15.0, the nearest one known)");
+    }
+
+    #[test]
+    fn pins_behind_a_marker_for_another_platform_do_not_count() {
+        let pin = Pin::pypi("torch", "3.0.0")
+            .requiring(&["cuda-toolkit[cublas]==14.1.0; platform_system == 'Linux'"]);
+        assert_eq!(ranges(&pin, Platform::WindowsX86_64), ["torch backend 0.0"]);
+    }
+
+    #[test]
+    fn a_machine_with_gpus_wants_a_build_that_uses_them() {
+        let mut machine = crate::rules::stack::testing::machine();
+        assert!(wanted_backend(&machine).is_none());
+        machine.gpus = Some(vec![crate::machine::Gpu {
+            name: "T4".to_owned(),
+            capability: SystemVersion::new(7, 5),
+            brand: crate::machine::Brand::DataCenter,
+        }]);
+        let (range, fact) = wanted_backend(&machine).expect("a wish");
+        assert!(!range.contains(&Version::System(SystemVersion::new(0, 0))));
+        assert!(range.contains(&Version::System(SystemVersion::new(11, 8))));
+        insta::assert_snapshot!(fact.text, @"the machine has T4, which a build for the CPU does not use");
     }
 
     #[test]

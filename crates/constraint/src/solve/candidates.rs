@@ -128,7 +128,7 @@ impl Candidate {
             let mut files = self.project.files.files(self.index);
             let before = files.len();
             if let Some(cutoff) = judge.policy.exclude_newer {
-                files.retain(|file| file.upload_time.is_some_and(|time| time <= cutoff));
+                files.retain(|file| file.upload_time.is_some_and(|time| time < cutoff));
             }
             let too_new = files.is_empty() && before > 0;
             let plain_linux = judge

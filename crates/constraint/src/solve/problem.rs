@@ -132,7 +132,7 @@ pub struct Policy {
     pub resolution: Resolution,
     /// Which pre-releases may be chosen.
     pub prerelease: Prerelease,
-    /// Files uploaded after this moment do not exist.
+    /// Files uploaded at this moment or later do not exist.
     pub exclude_newer: Option<Timestamp>,
     /// Versions to keep where they still hold, from an earlier lock.
     pub preferences: BTreeMap<Name, Pep440>,

@@ -129,7 +129,7 @@ impl Speculator {
                 let mut files = project.files.files(index);
                 files.retain(|file| {
                     file.yanked.is_none()
-                        && cutoff.is_none_or(|cutoff| file.upload_time.is_some_and(|t| t <= cutoff))
+                        && cutoff.is_none_or(|cutoff| file.upload_time.is_some_and(|t| t < cutoff))
                 });
                 let fit = ReleaseFit::of(&files, &tags);
                 let (best, _) = fit.best?;

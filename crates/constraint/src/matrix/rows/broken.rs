@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 pub struct File {
     /// Releases that cannot work.
     pub release: Vec<Release>,
+    /// Releases that were deleted from PyPI.
+    pub deleted: Vec<Deleted>,
 }
 
 /// Releases that cannot work.
@@ -26,7 +28,20 @@ pub struct Release {
     /// The fact in words.
     pub text: String,
     /// What people see.
-    pub symptom: String,
+    #[serde(default)]
+    pub symptom: Option<String>,
+    /// Public sources.
+    pub source: Vec<String>,
+}
+
+/// A release that was deleted from PyPI.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Deleted {
+    /// The distribution.
+    pub name: String,
+    /// The release.
+    pub version: String,
     /// Public sources.
     pub source: Vec<String>,
 }

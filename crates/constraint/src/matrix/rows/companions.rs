@@ -24,6 +24,9 @@ pub struct Family {
     pub tied: Tied,
     /// Whether every file on a PyTorch index carries `+BACKEND`.
     pub labelled: bool,
+    /// What people see with another build of torch.
+    #[serde(default)]
+    pub symptom: Option<String>,
     /// Public sources.
     pub source: Vec<String>,
 }
@@ -76,6 +79,9 @@ pub struct CudaChoice {
     pub cuda: Vec<String>,
     /// Whether a version that is not in the list is refused.
     pub exact: bool,
+    /// What people see otherwise.
+    #[serde(default)]
+    pub symptom: Option<String>,
     /// Public sources.
     pub source: Vec<String>,
 }

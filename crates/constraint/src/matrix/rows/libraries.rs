@@ -78,6 +78,9 @@ pub struct Floor {
     /// The first capability that no code reaches, where nothing compiles for newer GPUs at run time.
     #[serde(default)]
     pub capability_below: Option<String>,
+    /// True when there is no code for the GPUs of Tegra systems.
+    #[serde(default)]
+    pub no_tegra: bool,
     /// Public sources.
     pub source: Vec<String>,
 }

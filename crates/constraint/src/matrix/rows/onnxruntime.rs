@@ -16,6 +16,8 @@ pub struct File {
     pub wheel: Vec<Wheel>,
     /// Code for GPUs, by origin.
     pub machine_code: Vec<MachineCode>,
+    /// The TensorRT of the TensorRT provider.
+    pub tensorrt: Vec<TensorRt>,
     /// What people see.
     pub symptom: Vec<Symptom>,
     /// What a provider that cannot load does.
@@ -57,8 +59,9 @@ pub struct Libraries {
     pub on_demand: Vec<String>,
     /// Where `preload_dlls()` looks.
     pub preload: Preload,
-    /// Whether the provider does not even load without a driver.
-    pub needs_driver_to_load: bool,
+    /// The library of the driver, where the provider links it and so does not even load without a driver.
+    #[serde(default)]
+    pub driver_library: Option<String>,
     /// Public sources.
     pub source: Vec<String>,
 }
@@ -96,6 +99,24 @@ pub struct Wheel {
     pub folder: String,
     /// Whether that folder is shared by the components of a CUDA version, instead of one per component.
     pub shared_folder: bool,
+    /// Public sources.
+    pub source: Vec<String>,
+}
+
+/// The TensorRT that the TensorRT provider links.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TensorRt {
+    /// First version.
+    pub from: String,
+    /// Last version known; inclusive.
+    pub to: String,
+    /// TensorRT major version.
+    pub major: u64,
+    /// Distributions that bring TensorRT.
+    pub wheels: Vec<String>,
+    /// What people see otherwise.
+    pub symptom: String,
     /// Public sources.
     pub source: Vec<String>,
 }

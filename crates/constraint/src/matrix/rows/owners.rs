@@ -22,7 +22,7 @@ pub struct Owner {
     pub module: String,
     /// All that install it.
     pub distributions: Vec<String>,
-    /// Why only one, after "because".
+    /// Why only one.
     pub text: String,
     /// What people see otherwise.
     pub symptom: String,

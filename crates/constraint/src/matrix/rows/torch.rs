@@ -18,6 +18,8 @@ pub struct File {
     pub foreign_label: Vec<ForeignLabel>,
     /// METADATA pins that name the toolkit.
     pub toolkit_pin: Vec<ToolkitPin>,
+    /// What a GPU machine with a build for the CPU sees.
+    pub cpu_build: CpuBuild,
 }
 
 /// The CUDA of the build on PyPI.
@@ -115,6 +117,16 @@ pub struct ForeignLabel {
 pub struct ToolkitPin {
     /// The distribution.
     pub name: String,
+    /// Public sources.
+    pub source: Vec<String>,
+}
+
+/// What a GPU machine with a build for the CPU sees.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CpuBuild {
+    /// The message.
+    pub symptom: String,
     /// Public sources.
     pub source: Vec<String>,
 }

@@ -220,6 +220,26 @@ fn the_runtime_constrains_the_driver_and_every_gpu() {
 }
 
 #[test]
+fn the_lowest_driver_of_every_rule_is_a_known_one() {
+    for platform in [LINUX, WINDOWS] {
+        let drivers = known_drivers(platform);
+        assert!(drivers.is_sorted_by(|a, b| a < b));
+        for cuda in known_cuda() {
+            let lowest = lowest_driver(&cuda, platform).expect("known");
+            assert!(drivers.contains(&lowest), "{cuda} {lowest}");
+            let limit = ptx_driver(&cuda, platform).expect("known");
+            assert!(drivers.iter().any(|driver| limit.allows(driver)), "{cuda}");
+        }
+        for capability in gpu::known_capabilities() {
+            let gpu = find_gpu(capability.as_str()).expect("known");
+            let Some(limit) = gpu::driver_branches(&gpu, platform) else { continue };
+            assert!(drivers.iter().any(|driver| limit.allows(driver)), "{capability}");
+        }
+    }
+    assert!(known_drivers(Platform::MacosArm64).is_empty());
+}
+
+#[test]
 fn known_versions_of_cuda_are_ascending() {
     let known = known_cuda();
     assert!(known.len() > 25 && known.is_sorted_by(|a, b| a < b));

@@ -54,7 +54,7 @@ fn toolkits_target_a_window_of_capabilities() {
     }
     insta::assert_snapshot!(
         toolkit_floor(&v("13.0")).expect("known").fact.text,
-        @"CUDA 13.0 has no code for GPUs below compute capability 7.5; the last for 7.2 (Volta) is CUDA 12.9"
+        @"CUDA 13.0 has no code for GPUs below compute capability 7.5; the last for 7.0 (Volta) is CUDA 12.9"
     );
 }
 

@@ -76,9 +76,12 @@ fn geforce_is_not_listed_from_12_5_on() {
     // A branch between the listed ones has to support the image's CUDA itself.
     assert!(!starts("12.5.0-base-ubuntu22.04", "A100", "545.23.08"));
     assert!(starts("12.5.0-base-ubuntu22.04", "RTX 3090", "555.42.02"));
+    // What is known of one system holds for those of other distributions, and for later patch releases.
+    assert!(starts("12.4.1-base-ubi8", "RTX 3090", "535.104.05"));
+    assert!(starts("13.0.2-base-ubuntu24.04", "A100", "535.104.05"));
     // Up to 11.4 only data-center GPUs are listed.
-    assert!(!starts("11.4.3-base-ubuntu20.04", "RTX 2080", "450.80.02"));
-    assert!(starts("11.4.3-base-ubuntu20.04", "V100", "450.80.02"));
+    assert!(!starts("11.4.2-base-ubuntu20.04", "RTX 2080", "450.80.02"));
+    assert!(starts("11.4.2-base-ubuntu20.04", "V100", "450.80.02"));
 }
 
 #[test]

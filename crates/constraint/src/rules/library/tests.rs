@@ -26,8 +26,8 @@ fn says(requirement: &str) -> String {
 fn requirements_on_nvidia_wheels_name_cuda_and_cudnn() {
     for (requirement, expected) in [
         ("nvidia-cuda-runtime-cu12==12.4.127", "CUDA >=12.4, <12.5"),
-        ("nvidia-cuda-runtime-cu12", "CUDA >=12.0, <13.0"),
-        ("nvidia-cuda-runtime-cu12~=12.0", "CUDA >=12.0, <13.0"),
+        ("nvidia-cuda-runtime-cu12", "CUDA >=12, <13"),
+        ("nvidia-cuda-runtime-cu12~=12.0", "CUDA >=12.0, <13"),
         ("nvidia-cuda-runtime-cu12>=12.1,<12.5", "CUDA >=12.1, <12.5"),
         ("nvidia-cuda-runtime~=13.0", "CUDA >=13.0, <14"),
         ("nvidia-cuda-runtime==13.0.96", "CUDA >=13.0, <13.1"),
@@ -35,20 +35,20 @@ fn requirements_on_nvidia_wheels_name_cuda_and_cudnn() {
         ("cuda-toolkit==12.*", "CUDA >=12, <13"),
         ("cuda-toolkit<14,>=13", "CUDA >=13, <14"),
         ("cuda-toolkit", ""),
-        ("nvidia-cudnn-cu12==9.1.0.70", "CUDA >=12.0, <13.0; cuDNN 9.1.0.70"),
-        ("nvidia-cudnn-cu12~=9.0", "CUDA >=12.0, <13.0; cuDNN >=9.0, <10"),
-        ("nvidia-cudnn-cu13<10,>=9.12", "CUDA >=13.0, <14.0; cuDNN >=9.12, <10"),
-        ("nvidia-cudnn-cu11", "CUDA >=11.0, <12.0"),
-        ("nvidia-cublas-cu12==12.4.5.8", "CUDA >=12.0, <13.0"),
-        ("nvidia-cublas<=13.1.1.3,>=13.1.0.3", "CUDA >=13.0, <14.0"),
+        ("nvidia-cudnn-cu12==9.1.0.70", "CUDA >=12, <13; cuDNN 9.1.0.70"),
+        ("nvidia-cudnn-cu12~=9.0", "CUDA >=12, <13; cuDNN >=9.0, <10"),
+        ("nvidia-cudnn-cu13<10,>=9.12", "CUDA >=13, <14; cuDNN >=9.12, <10"),
+        ("nvidia-cudnn-cu11", "CUDA >=11, <12"),
+        ("nvidia-cublas-cu12==12.4.5.8", "CUDA >=12, <13"),
+        ("nvidia-cublas<=13.1.1.3,>=13.1.0.3", "CUDA >=13, <14"),
         ("nvidia-cublas", ""),
-        ("nvidia-cufft==12.0.0.61", "CUDA >=13.0, <14.0"),
+        ("nvidia-cufft==12.0.0.61", "CUDA >=13, <14"),
         ("nvidia-cufft>=12", ""),
         ("nvidia-nvjitlink<14,>=13.5.37", "CUDA >=13, <14"),
-        ("nvidia-nccl-cu12==2.21.5", "CUDA >=12.0, <13.0"),
-        ("tensorrt-cu12<11", "CUDA >=12.0, <13.0"),
+        ("nvidia-nccl-cu12==2.21.5", "CUDA >=12, <13"),
+        ("tensorrt-cu12<11", "CUDA >=12, <13"),
         ("tensorrt<10.13", ""),
-        ("tensorrt>=10.0.1,<12", "CUDA >=12.0, <14.0"),
+        ("tensorrt>=10.0.1,<12", "CUDA >=12, <14"),
         ("numpy>=1", ""),
     ] {
         assert_eq!(says(requirement), expected, "{requirement}");
@@ -64,13 +64,13 @@ fn a_build_constrains_cuda_cudnn_gpus_and_its_folder() {
         found.join("\n")
     };
     insta::assert_snapshot!(show("nvidia-cudnn-cu12", "9.11.0.98"), @r"
-    CUDA >=12.0, <13.0
+    CUDA >=12, <13
     cuDNN 9.11.0.98
     GPU >=7.5
     import package nvidia-cudnn nvidia-cudnn-cu12
     ");
     insta::assert_snapshot!(show("nvidia-cudnn-cu12", "8.9.7.29"), @r"
-    CUDA >=12.0, <13.0
+    CUDA >=12, <13
     cuDNN 8.9.7.29
     GPU >=5.0
     GPU <10.0
@@ -78,21 +78,21 @@ fn a_build_constrains_cuda_cudnn_gpus_and_its_folder() {
     ");
     insta::assert_snapshot!(show("nvidia-cuda-runtime-cu12", "12.4.127"), @"CUDA >=12.4, <12.5");
     insta::assert_snapshot!(show("nvidia-cublas", "13.1.0.3"), @r"
-    CUDA >=13.0, <14.0
+    CUDA >=13, <14
     GPU >=7.5
     ");
     insta::assert_snapshot!(show("nvidia-nccl-cu12", "2.28.3"), @r"
-    CUDA >=12.0, <13.0
+    CUDA >=12, <13
     GPU >=6.0
     import package nvidia-nccl nvidia-nccl-cu12
     ");
     insta::assert_snapshot!(show("nvidia-nccl-cu12", "2.27.5"), @r"
-    CUDA >=12.0, <13.0
+    CUDA >=12, <13
     GPU >=5.0
     import package nvidia-nccl nvidia-nccl-cu12
     ");
     insta::assert_snapshot!(show("tensorrt-cu12", "10.4.0"), @r"
-    CUDA >=12.0, <13.0
+    CUDA >=12, <13
     GPU >=7.0
     ");
     insta::assert_snapshot!(show("numpy", "2.0"), @"");
@@ -114,6 +114,18 @@ fn the_floor_of_a_library_is_said_in_words() {
     nvidia-cudnn-cu12 9.11 and later has code only for GPUs of compute capability 7.5 or newer
     nvidia-cudnn-cu11, nvidia-cudnn-cu12, nvidia-cudnn-cu13 install the same files (nvidia/cudnn/lib/libcudnn.so.9) with different contents; the last one installed wins
     ");
+}
+
+#[test]
+fn wheels_of_cuda_12_are_not_for_jetson() {
+    let runs = |project: &str, version: &str, capability: &str| {
+        let found = library_constraints(name(project), &build(version), 1);
+        let mut gpus = found.iter().filter(|c| c.package == Package::Gpu(0));
+        gpus.all(|c| c.range.contains(&v(capability).into()))
+    };
+    assert!(!runs("nvidia-cublas-cu12", "12.6.4.1", "8.7"));
+    assert!(runs("nvidia-cublas-cu12", "12.6.4.1", "8.6"));
+    assert!(runs("nvidia-cublas", "13.1.0.3", "11.0"));
 }
 
 #[test]

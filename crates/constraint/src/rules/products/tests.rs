@@ -1,5 +1,6 @@
 use proptest::prelude::*;
 
+use super::key::VENDOR_WORDS;
 use super::*;
 
 fn found(text: &str) -> String {
@@ -13,7 +14,12 @@ fn found(text: &str) -> String {
 fn every_product_resolves_to_its_own_capability() {
     for row in &matrix::products().product {
         for name in &row.names {
-            let glued = if name.contains("Mobile") { name.clone() } else { name.replace(' ', "") };
+            // Words that do not count are told apart by spaces.
+            let spaced = name
+                .to_lowercase()
+                .split([' ', '-'])
+                .any(|word| word == "mobile" || VENDOR_WORDS.contains(&word));
+            let glued = if spaced { name.clone() } else { name.replace(' ', "") };
             for text in [name.clone(), format!("NVIDIA {name}"), name.to_lowercase(), glued] {
                 let gpu = find_gpu(&text).unwrap_or_else(|error| panic!("{error}"));
                 assert_eq!(gpu.capability, number(&row.capability), "{text}");
@@ -142,6 +148,8 @@ fn product_lines_are_known() {
 #[test]
 fn unknown_and_ambiguous_names_say_what_to_write() {
     insta::assert_snapshot!(found("RTX 3990"), @"no GPU is known as 'RTX 3990': did you mean GeForce RTX 3090, GeForce RTX 3050 or GeForce RTX 3060? A compute capability such as 8.6 will do as well");
+    insta::assert_snapshot!(found("3090"), @"no GPU is known as '3090': did you mean GeForce RTX 3090 or A3000? A compute capability such as 8.6 will do as well");
+    insta::assert_snapshot!(found("2x RTX 3090"), @"no GPU is known as '2x RTX 3090': did you mean GeForce RTX 3090, GeForce RTX 3050 or GeForce RTX 3060? A compute capability such as 8.6 will do as well");
     insta::assert_snapshot!(found("TITAN X"), @"'TITAN X' can mean several GPUs: GeForce GTX TITAN X (5.2), TITAN X (Pascal) (6.1); write the full name, or the compute capability");
     insta::assert_snapshot!(found("NVIDIA RTX 6000"), @"'NVIDIA RTX 6000' can mean several GPUs: Quadro RTX 6000 (7.5), RTX 6000 Ada Generation (8.9), RTX PRO 6000 Blackwell (12.0); write the full name, or the compute capability");
     insta::assert_snapshot!(found("GT 1030"), @"'GT 1030' can mean several GPUs: GeForce GT 1030 (GK107) (3.0), GeForce GT 1030 (GP108) (6.1); write the full name, or the compute capability");

@@ -83,6 +83,7 @@ fn torch_rows() {
         sourced(&row.source);
         name(&row.name);
     }
+    sourced(&file.cpu_build.source);
     machine_code(&file.machine_code);
 }
 
@@ -108,6 +109,9 @@ fn companion_rows() {
     }
     for row in &matrix::bound().bound {
         sourced(&row.source);
+        assert!(row.cuda_major.is_some() || row.cudnn.is_some());
+        row.cudnn.iter().for_each(|text| system(text));
+        row.platforms.iter().for_each(|text| platform(text));
         name(&row.name);
         span(&row.from, &row.to);
     }
@@ -129,6 +133,11 @@ fn onnxruntime_rows() {
         sourced(&row.source);
         name(&row.wheel);
         specifiers(&row.specifier);
+    }
+    for row in &file.tensorrt {
+        sourced(&row.source);
+        span(&row.from, &row.to);
+        row.wheels.iter().for_each(|text| name(text));
     }
     file.symptom.iter().for_each(|row| sourced(&row.source));
     sourced(&file.silent_fallback.source);
@@ -180,6 +189,11 @@ fn other_rows() {
         sourced(&row.source);
         specifiers(&row.versions);
         row.platforms.iter().for_each(|text| platform(text));
+    }
+    for row in &matrix::broken().deleted {
+        sourced(&row.source);
+        name(&row.name);
+        span(&row.version, &row.version);
     }
     for row in &matrix::indexes().index {
         sourced(&row.source);

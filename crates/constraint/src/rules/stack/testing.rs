@@ -1,6 +1,7 @@
 //! Pins and a judge over them, for tests of rules.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::catalog::Metadata;
@@ -8,9 +9,11 @@ use crate::constraint::{Constraint, Force, Reason};
 use crate::machine::{Libraries, Machine, Platform};
 use crate::name::Name;
 use crate::package::Package;
+use crate::requirement::RequirementCache;
 use crate::rules::broken;
 use crate::rules::build::{Build, Origin};
 use crate::rules::onnx_model::Model;
+use crate::target::Target;
 use crate::version::{DistVersion, Range, SourceId, Version};
 
 /// Linux on x86-64.
@@ -38,15 +41,18 @@ pub(crate) struct Pin {
     version: DistVersion,
     origin: Origin<'static>,
     metadata: Option<Metadata>,
+    requirements: Rc<RequirementCache>,
 }
 
 impl Pin {
     fn new(name: &str, version: &str, origin: Origin<'static>) -> Self {
+        let target = Target::new(linux(), &"3.11".parse().expect("valid version"));
         Self {
             name: Name::new(name).expect("valid name"),
             version: DistVersion::new(version.parse().expect("valid version"), SourceId(0)),
             origin,
             metadata: None,
+            requirements: Rc::new(RequirementCache::new(target.marker_environment())),
         }
     }
 
@@ -81,7 +87,7 @@ impl Pin {
             filename: None,
             origin: self.origin,
             metadata: self.metadata.as_ref(),
-            markers: None,
+            requirements: &self.requirements,
         }
     }
 }

@@ -189,6 +189,7 @@ fn kernels_for_a_list_of_cuda_versions() {
     assert_eq!(set("2.8.0", "0.45.0"), ["companion-mismatch"]);
     assert!(set("2.8.0+cpu", "0.45.0").is_empty());
     assert!(set("2.9.1+cu129", "0.50.2").is_empty());
+    assert_eq!(set("2.1.0+cu121", "0.38.1"), ["companion-mismatch"]);
 }
 
 #[test]
@@ -205,6 +206,11 @@ fn two_frameworks_of_different_cuda() {
     assert_eq!(with("2.4.0", Pin::pypi("ctranslate2", "4.4.0")), ["cudnn-mismatch"]);
     assert_eq!(with("2.9.1", Pin::pypi("tensorrt-cu13", "10.13.3.9")), ["cuda-major-mismatch"]);
     assert!(with("2.15.0", Pin::pypi("cupy-cuda13x", "14.2.0")).is_empty());
+    let vllm = || Pin::pypi("vllm", "0.21.0").requiring(&["torch==2.11.0", "torchaudio==2.11.0"]);
+    assert_eq!(with("2.11.0+cu129", vllm()), ["backend-mismatch"]);
+    assert!(with("2.11.0", vllm()).is_empty());
+    assert_eq!(with("2.4.0", Pin::pypi("tensorflow", "2.17.0")), ["cudnn-mismatch"]);
+    assert!(with("2.7.1", Pin::pypi("tensorflow", "2.18.0")).is_empty());
 }
 
 #[test]
@@ -215,6 +221,10 @@ fn windows_from_pypi_is_the_cpu() {
     assert!(judged(&[Pin::pypi("torch", "2.9.1"), torchvision.clone()]).is_empty());
     let mixed = judged(&[Pin::pypi("torch", "2.9.1+cu128"), torchvision]);
     assert_eq!(mixed, BTreeSet::from(["backend-mismatch"]));
+    let xformers = Pin::pypi("xformers", "0.0.23.post1").requiring(&["torch==2.1.2"]);
+    let cpu = judged(&[Pin::pypi("torch", "2.1.2"), xformers.clone()]);
+    assert_eq!(cpu, BTreeSet::from(["backend-mismatch"]));
+    assert!(judged(&[Pin::pypi("torch", "2.1.2+cu121"), xformers]).is_empty());
     let cuda = [Pin::pypi("torch", "2.9.1+cu128"), Pin::pypi("onnxruntime-gpu", "1.26.0")];
     assert!(judged(&cuda).is_empty());
 }
@@ -236,20 +246,54 @@ fn models_too_new_for_the_runtime() {
 fn every_fact_can_be_quoted() {
     let machine = machine();
     let model = Model { opset: Some(17), ir: None };
-    let names = matrix::bound().bound.iter().map(|row| (&row.name, &row.from));
+    let bound = matrix::bound().bound.iter().map(|row| (&row.name, &row.from));
+    let choices = matrix::companions().cuda_choice.iter().map(|row| (&row.name, &row.from));
     let companions = matrix::companions().torch.iter().map(|row| (&row.name, &row.version));
     let fixed = ["torch", "onnxruntime-gpu", "onnx"].map(str::to_owned);
     let version = "1.18.1".to_owned();
-    let all = names.chain(companions).chain(fixed.iter().map(|name| (name, &version)));
+    let all =
+        bound.chain(choices).chain(companions).chain(fixed.iter().map(|name| (name, &version)));
     for (name, version) in all {
         let pin = Pin::pypi(name, version);
         let constraints = super::constraints(&pin.build(), &machine, Some(&model));
         assert!(!constraints.is_empty(), "{name} {version}");
-        for constraint in constraints {
+        let advice = crate::rules::advice::constraints(&pin.build());
+        for constraint in constraints.into_iter().chain(advice) {
             let crate::constraint::Reason::Matrix(fact) = constraint.reason else { panic!("fact") };
             assert!(!fact.sources.is_empty() && !fact.text.is_empty(), "{fact:?}");
-            assert!(!fact.text.contains('{'), "{fact:?}");
+            let symptom = fact.symptom.as_deref().unwrap_or_default();
+            assert!(!fact.text.contains('{') && !symptom.contains('{'), "{fact:?}");
         }
     }
     assert_eq!(linux(), machine.platform);
+}
+
+#[test]
+fn facts_read_as_sentences() {
+    let texts = |pin: Pin| -> String {
+        let constraints = super::constraints(&pin.build(), &system(), None);
+        let text = |c: &crate::constraint::Constraint| match &c.reason {
+            crate::constraint::Reason::Matrix(fact) => format!("[{}] {}", fact.rule, fact.text),
+            other => panic!("a fact, not {other:?}"),
+        };
+        constraints.iter().map(text).collect::<Vec<_>>().join("\n")
+    };
+    insta::assert_snapshot!(texts(Pin::pypi("torch", "2.2.2")), @r"
+    [backend-mismatch] torch 2.2.2 from PyPI is built for CUDA 12.1 on linux-x86_64
+    [cuda-major-mismatch] torch 2.2.2 from PyPI is built for CUDA 12.1 on linux-x86_64
+    [cudnn-mismatch] torch 2.2.2 is built with cuDNN 8
+    [numpy-abi] torch before 2.3 is built against NumPy 1, and its METADATA does not bound numpy
+    ");
+    insta::assert_snapshot!(texts(Pin::pypi("torchvision", "0.24.1").requiring(&["torch==2.9.1"])), @"[backend-mismatch] torchvision 0.24.1 belongs to torch 2.9.1, which from PyPI is built for CUDA 12.8 on linux-x86_64");
+    insta::assert_snapshot!(texts(Pin::pypi("torchaudio", "2.11.0")), @r"
+    [companion-mismatch] torchaudio 2.11.0 needs the stable ABI of torch 2.11 or newer and CUDA 13; its METADATA names no torch at all
+    [backend-mismatch] torchaudio 2.11.0 from PyPI is built for CUDA 13
+    ");
+    insta::assert_snapshot!(texts(Pin::pypi("vllm", "0.21.0").requiring(&["torch==2.11.0"])), @"[backend-mismatch] vllm 0.21.0 is built for torch 2.11.0 with CUDA 13.0");
+    insta::assert_snapshot!(texts(Pin::pypi("bitsandbytes", "0.45.0")), @"[companion-mismatch] bitsandbytes 0.45.0 has kernels for CUDA 11.7, 11.8, 12.0, 12.1, 12.2, 12.3, 12.4, 12.5, 12.6");
+    insta::assert_snapshot!(texts(Pin::feed("onnxruntime-gpu", "1.28.0", "onnxruntime-cuda-12")), @r"
+    [cuda-major-mismatch] onnxruntime-gpu 1.28.0 from onnxruntime-cuda-12 is built for CUDA 12 and cuDNN 9 (the cuDNN of these builds is not recorded; every CUDA 12 build since 1.18.1 uses cuDNN 9)
+    [cudnn-mismatch] onnxruntime-gpu 1.28.0 from onnxruntime-cuda-12 is built for CUDA 12 and cuDNN 9 (the cuDNN of these builds is not recorded; every CUDA 12 build since 1.18.1 uses cuDNN 9)
+    [module-clash] onnxruntime-gpu installs the import package onnxruntime, which one distribution must have to itself: several distributions install the folder onnxruntime/ and overwrite each other, and no installer notices
+    ");
 }

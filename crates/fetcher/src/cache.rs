@@ -1,0 +1,181 @@
+//! The cache on disk: what indexes said, in the form a later run reads fastest.
+//!
+//! One folder, with a bucket per format version in it. A bucket holds `pages/`, one file per page (policy of HTTP in
+//! front, then the page in its compact form), and `metadata/`, one pack per project with the METADATA of all its files
+//! that any run has asked for: METADATA never changes, so a pack only grows, and a warm run opens two files per project.
+//!
+//! Several processes may share a folder without locks. Files appear whole, by rename; each carries its own key and a
+//! checksum, and whatever does not fit is taken as not there. When two processes add to one pack at the same moment the
+//! later rename wins, and the other's addition is fetched again some day.
+
+mod entry;
+mod maintenance;
+mod pack;
+mod policy;
+mod writer;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use cuda_lock_constraint::catalog::{CoreMetadata, File, Metadata};
+use cuda_lock_constraint::name::Name;
+use rustc_hash::FxHashMap;
+use sha2::{Digest, Sha256};
+use url::Url;
+
+pub(crate) use entry::{Body, Content, Entry, Header, now};
+pub use maintenance::{CacheFolder, Pruned};
+use pack::Pack;
+pub(crate) use policy::{Lifetime, lifetime};
+use writer::{Job, Writer};
+
+use crate::observer::{Event, Observer};
+
+/// The bucket that this version reads and writes. A change of any format in it takes the next number.
+const BUCKET: &str = "v1";
+
+/// Where the cache lies when nothing else is said: `cuda-lock` in the user's folder for caches (XDG, or what the
+/// platform has). `None` when there is no home folder.
+#[must_use]
+pub fn default_dir() -> Option<PathBuf> {
+    use etcetera::BaseStrategy;
+    Some(etcetera::choose_base_strategy().ok()?.cache_dir().join("cuda-lock"))
+}
+
+/// The cache of a run.
+pub(crate) struct Cache {
+    pages: PathBuf,
+    metadata: PathBuf,
+    packs: Mutex<FxHashMap<Name, Arc<Pack>>>,
+    writer: Writer,
+    observer: Arc<dyn Observer>,
+    unreadable: std::sync::Once,
+}
+
+impl Cache {
+    /// The cache in a folder, which need not exist. Touches nothing yet.
+    pub(crate) fn new(dir: &Path, observer: Arc<dyn Observer>) -> Self {
+        let bucket = dir.join(BUCKET);
+        Self {
+            pages: bucket.join("pages"),
+            metadata: bucket.join("metadata"),
+            packs: Mutex::default(),
+            writer: Writer::new(dir.to_owned(), Arc::clone(&observer)),
+            observer,
+            unreadable: std::sync::Once::new(),
+        }
+    }
+
+    /// What is kept of a page, however old.
+    pub(crate) fn page(&self, url: &Url, label: &str) -> Option<Entry> {
+        match Entry::read(&self.page_path(url, label), url) {
+            Ok(entry) => entry,
+            Err(error) => {
+                self.cannot_read(&error);
+                None
+            }
+        }
+    }
+
+    /// Keeps a page.
+    pub(crate) fn keep_page(&self, url: &Url, label: &str, entry: Entry) {
+        self.writer.send(Job::Page { path: self.page_path(url, label), entry });
+    }
+
+    /// Notes that a page, of which `entry` was the copy at hand, still holds.
+    pub(crate) fn confirm_page(&self, url: &Url, label: &str, header: Header, fresh_until: u64) {
+        self.writer.send(Job::Confirm { path: self.page_path(url, label), header, fresh_until });
+    }
+
+    /// METADATA of a file, if kept.
+    pub(crate) fn metadata(&self, name: Name, file: &File) -> Option<Metadata> {
+        let known = {
+            let packs = self.packs.lock().unwrap_or_else(PoisonError::into_inner);
+            packs.get(&name).cloned()
+        };
+        let pack = match known {
+            Some(pack) => pack,
+            None => {
+                let pack = Pack::read(&self.pack_path(name)).unwrap_or_else(|error| {
+                    self.cannot_read(&error);
+                    Pack::default()
+                });
+                let pack = Arc::new(pack);
+                let mut packs = self.packs.lock().unwrap_or_else(PoisonError::into_inner);
+                packs.insert(name, Arc::clone(&pack));
+                pack
+            }
+        };
+        if pack.is_empty() {
+            return None;
+        }
+        postcard::from_bytes(pack.get(metadata_key(file))?).ok()
+    }
+
+    /// Keeps METADATA of a file.
+    pub(crate) fn keep_metadata(&self, name: Name, file: &File, metadata: &Metadata) {
+        if let Ok(bytes) = postcard::to_stdvec(metadata) {
+            let path = self.pack_path(name);
+            self.writer.send(Job::Metadata { path, key: metadata_key(file), bytes });
+        }
+    }
+
+    /// Waits until everything is on disk.
+    pub(crate) fn finish(&self) {
+        self.writer.finish();
+    }
+
+    /// `label` is for people who look into the folder; the key is the URL, which also stands in the file.
+    fn page_path(&self, url: &Url, label: &str) -> PathBuf {
+        let digest = Sha256::digest(url.as_str().as_bytes());
+        self.pages.join(format!("{}-{}", short(label), hex(&digest[..12])))
+    }
+
+    fn pack_path(&self, name: Name) -> PathBuf {
+        let text = name.as_str();
+        if text.len() <= LABEL {
+            return self.metadata.join(text);
+        }
+        let digest = Sha256::digest(text.as_bytes());
+        self.metadata.join(format!("{}-{}", short(text), hex(&digest[..12])))
+    }
+
+    fn cannot_read(&self, error: &std::io::Error) {
+        self.unreadable.call_once(|| {
+            let text = format!("the cache cannot be read, so everything is fetched anew: {error}");
+            self.observer.event(Event::Warning(&text));
+        });
+    }
+}
+
+/// File names stay well below what any file system allows.
+const LABEL: usize = 64;
+
+fn short(label: &str) -> String {
+    // Normalised names are ASCII; a label of another kind is cut between characters all the same.
+    label.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').take(LABEL).collect()
+}
+
+fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write;
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// What identifies the content of a file: its URL and the digests that the index states. An index that replaces a file
+/// under the same name states another digest.
+fn metadata_key(file: &File) -> [u8; 16] {
+    let mut hash = Sha256::new();
+    hash.update(file.url.as_bytes());
+    hash.update([0]);
+    hash.update(file.sha256.unwrap_or_default());
+    if let CoreMetadata::Sha256(digest) = file.core_metadata {
+        hash.update(digest);
+    }
+    let digest = hash.finalize();
+    let mut key = [0; 16];
+    key.copy_from_slice(&digest[..16]);
+    key
+}

@@ -1,0 +1,227 @@
+//! One page of one project on a simple index: from the cache, confirmed, or fetched.
+
+use std::sync::Arc;
+
+use cuda_lock_constraint::catalog::{CatalogError, Project};
+use cuda_lock_constraint::name::Name;
+use cuda_lock_constraint::version::SourceId;
+use http::header::{CONTENT_TYPE, ETAG, LAST_MODIFIED};
+use url::Url;
+
+use crate::body::{PAGE_LIMIT, unpack};
+use crate::cache::{Body, Content, Entry, Header, Lifetime, lifetime, now};
+use crate::config::Mode;
+use crate::fetcher::Inner;
+use crate::net::{Buffer, Head, NetworkError, Request, shown};
+use crate::observer::{Event, Kind, add};
+use crate::page::{compact, parse_page};
+use crate::source::Source;
+
+/// What questions for a project are answered with.
+pub(crate) type ProjectResult = Result<Option<Arc<Project>>, CatalogError>;
+
+/// JSON where the server has it, else HTML (PEP 691 asks for these names and weights).
+pub(crate) const ACCEPT_PAGE: &str = "application/vnd.pypi.simple.v1+json, \
+    application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.1";
+
+/// Bodies from this size on are parsed apart from the threads that serve connections.
+const LARGE: usize = 32 * 1024;
+
+/// Where a question stands after looking at what this machine has.
+pub(crate) enum Step<T, C> {
+    /// Answered.
+    Known(T),
+    /// The network must be asked; with the copy at hand, if there is one.
+    Ask(Option<C>),
+}
+
+/// A kept page that the server must confirm.
+pub(crate) struct Copy<V> {
+    pub(crate) header: Header,
+    pub(crate) value: V,
+}
+
+impl Inner {
+    /// Answers without the network, if that can be done.
+    pub(crate) fn project_at_hand(
+        &self,
+        source: &Source,
+        name: Name,
+    ) -> Step<ProjectResult, Copy<Option<Arc<Project>>>> {
+        if let Some(folder) = &source.folder {
+            return Step::Known(crate::local::project(folder, name));
+        }
+        let url = source.page_url(name);
+        let read = |entry: Entry| {
+            let value = match entry.header.content {
+                Content::Absent => None,
+                Content::Project => Some(Arc::new(compact::open(entry.body).ok()?)),
+                Content::Flat => return None,
+            };
+            Some(Copy { header: entry.header, value })
+        };
+        match self.page_at_hand(&url, name.as_str(), read) {
+            Step::Known(Some(value)) => Step::Known(Ok(value)),
+            Step::Known(None) => Step::Known(Err(not_cached(&source.name, &url))),
+            Step::Ask(copy) => Step::Ask(copy),
+        }
+    }
+
+    /// A page from the cache: `Known(None)` means that there is none and the network may not be asked.
+    pub(crate) fn page_at_hand<V>(
+        &self,
+        url: &Url,
+        label: &str,
+        read: impl FnOnce(Entry) -> Option<Copy<V>>,
+    ) -> Step<Option<V>, Copy<V>> {
+        let kept = self.cache.as_ref().and_then(|cache| cache.page(url, label)).and_then(|entry| {
+            let fresh = entry.is_fresh();
+            Some((fresh, read(entry)?))
+        });
+        match (self.mode, kept) {
+            (Mode::Offline, Some((_, copy))) | (Mode::Online, Some((true, copy))) => {
+                add(&self.counters.cached_pages, 1);
+                Step::Known(Some(copy.value))
+            }
+            (Mode::Offline, None) => Step::Known(None),
+            (Mode::Online | Mode::Refresh, kept) => Step::Ask(kept.map(|(_, copy)| copy)),
+        }
+    }
+
+    /// Asks the index.
+    pub(crate) async fn ask_project(
+        self: &Arc<Self>,
+        id: SourceId,
+        name: Name,
+        copy: Option<Copy<Option<Arc<Project>>>>,
+    ) -> ProjectResult {
+        let Some(source) = self.sources.get(&id) else { return Ok(None) };
+        let url = source.page_url(name);
+        let mut buffer = Buffer::new(PAGE_LIMIT);
+        let asked = self.ask_page(&url, name.as_str(), copy.as_ref().map(|copy| &copy.header), &mut buffer);
+        let head = asked.await.map_err(|error| failed(&error, copy.as_ref()))?;
+        match (head.status.as_u16(), copy) {
+            (200, _) => {
+                let inner = Arc::clone(self);
+                let bytes = buffer.bytes;
+                apart(bytes.len(), move || inner.read_project(&url, name, &head, bytes)).await
+            }
+            (304, Some(copy)) => {
+                self.confirm(&url, name.as_str(), copy.header, &head);
+                Ok(copy.value)
+            }
+            (404 | 410, _) => Ok(self.absent(&url, name, &head)),
+            (403, _) if source.forbidden_means_absent => Ok(self.absent(&url, name, &head)),
+            (_, copy) => Err(failed(&head.unexpected(), copy.as_ref())),
+        }
+    }
+
+    /// Sends the request for a page, conditional when there is a copy.
+    pub(crate) async fn ask_page(
+        &self,
+        url: &Url,
+        label: &str,
+        kept: Option<&Header>,
+        buffer: &mut Buffer,
+    ) -> Result<Head, NetworkError> {
+        let request = Request {
+            accept: Some(ACCEPT_PAGE),
+            gzip: true,
+            etag: kept.and_then(|header| header.etag.as_deref()),
+            last_modified: kept.and_then(|header| header.last_modified.as_deref()),
+            ..Request::new(url)
+        };
+        self.observer.event(Event::Started { kind: Kind::Page, name: label });
+        let answer = self.http.fetch(&request, buffer).await;
+        self.observer.event(Event::Finished { kind: Kind::Page, name: label });
+        answer
+    }
+
+    /// Notes that the server confirmed a copy.
+    pub(crate) fn confirm(&self, url: &Url, label: &str, header: Header, head: &Head) {
+        if let (Some(cache), Lifetime::Seconds(seconds)) =
+            (&self.cache, lifetime(head.status, &head.headers))
+        {
+            cache.confirm_page(url, label, header, now() + seconds);
+        }
+    }
+
+    /// Keeps what a page says, if that is allowed.
+    pub(crate) fn keep(&self, url: &Url, label: &str, head: &Head, content: (Content, Body)) {
+        let (Some(cache), Lifetime::Seconds(seconds)) =
+            (&self.cache, lifetime(head.status, &head.headers))
+        else {
+            return;
+        };
+        let (content, body) = content;
+        let stored = now();
+        // Nothing confirms that a project is still not there, so an answer that says so has nothing to be asked with.
+        let text = |name| match content {
+            Content::Absent => None,
+            _ => head.text(name).map(str::to_owned),
+        };
+        let header = Header {
+            url: url.as_str().to_owned(),
+            content,
+            stored,
+            etag: text(ETAG),
+            last_modified: text(LAST_MODIFIED),
+        };
+        cache.keep_page(url, label, Entry { header, fresh_until: stored + seconds, body });
+    }
+
+    fn absent(&self, url: &Url, name: Name, head: &Head) -> Option<Arc<Project>> {
+        self.keep(url, name.as_str(), head, (Content::Absent, Body::new(Vec::new())));
+        None
+    }
+
+    fn read_project(&self, url: &Url, name: Name, head: &Head, bytes: Vec<u8>) -> ProjectResult {
+        let bytes = unpack(head, bytes, PAGE_LIMIT).map_err(|why| unusable(url, &why))?;
+        let page = parse_page(head.text(CONTENT_TYPE), &bytes, &head.url, name)
+            .map_err(|why| unusable(url, &why.to_string()))?;
+        drop(bytes);
+        let body = Body::new(compact::encode(&page));
+        drop(page);
+        self.keep(url, name.as_str(), head, (Content::Project, body.clone()));
+        let project = compact::open(body).map_err(|why| unusable(url, &why.to_string()))?;
+        Ok(Some(Arc::new(project)))
+    }
+}
+
+/// Runs `work` on a thread for such work when there is much of it, else right here.
+pub(crate) async fn apart<T: Send + 'static>(
+    size: usize,
+    work: impl FnOnce() -> Result<T, CatalogError> + Send + 'static,
+) -> Result<T, CatalogError> {
+    if size < LARGE {
+        return work();
+    }
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| {
+        Err(CatalogError::Invalid(format!("a page could not be read: {error}").into()))
+    })
+}
+
+/// A page that cannot be used.
+pub(crate) fn unusable(url: &Url, why: &str) -> CatalogError {
+    CatalogError::Invalid(format!("cannot use {}: {why}", shown(url)).into())
+}
+
+/// The network did not help; a copy that may do is named.
+pub(crate) fn failed<V>(error: &NetworkError, copy: Option<&Copy<V>>) -> CatalogError {
+    let mut text = error.to_string();
+    if let Some(copy) = copy {
+        let minutes = now().saturating_sub(copy.header.stored) / 60;
+        text.push_str(&format!(". A copy from {minutes} minutes ago is in the cache; --offline uses it"));
+    }
+    CatalogError::Network(text.into())
+}
+
+/// Nothing is known of a page, and the network may not be asked.
+pub(crate) fn not_cached(source: &str, url: &Url) -> CatalogError {
+    let text = format!(
+        "{} (index '{source}') is not in the cache, and --offline allows no request: run once without --offline to fill \
+         the cache",
+        shown(url)
+    );
+    CatalogError::Offline(text.into())
+}

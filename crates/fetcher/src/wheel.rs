@@ -1,0 +1,196 @@
+//! METADATA of one file, from wherever it can be had with the least effort.
+//!
+//! For a wheel that is the METADATA file beside it (PEP 658), when the index advertises one and it is there; else the
+//! tail of the wheel, by range requests; else the whole wheel, up to a limit. Mirrors often lack the files beside
+//! wheels, so the second way must be as good as the first. An sdist is downloaded, up to the limit, and says what it
+//! needs when its PKG-INFO is static.
+
+use std::sync::Arc;
+
+use cuda_lock_constraint::catalog::{CatalogError, CoreMetadata, File, Metadata};
+use cuda_lock_constraint::name::Name;
+use pep440_rs::Version;
+use sha2::{Digest, Sha256};
+use url::Url;
+
+use crate::body::{METADATA_LIMIT, unpack};
+use crate::config::Mode;
+use crate::digest::sha256_hex;
+use crate::fetcher::{Inner, MetadataResult};
+use crate::metadata::{SdistKind, metadata_from_sdist, metadata_from_wheel, parse_metadata};
+use crate::net::{Buffer, Request, shown};
+use crate::observer::{Event, Kind, add};
+use crate::project::{apart, unusable};
+use crate::tail::Found;
+
+impl Inner {
+    /// Answers without the network, if that can be done.
+    pub(crate) fn metadata_at_hand(&self, name: Name, file: &File) -> Option<MetadataResult> {
+        if file.url.starts_with("file:") {
+            return Some(crate::local::metadata(name, file));
+        }
+        if let Some(metadata) = self.cache.as_ref().and_then(|cache| cache.metadata(name, file)) {
+            add(&self.counters.cached_metadata, 1);
+            return Some(Ok(Arc::new(metadata)));
+        }
+        (self.mode == Mode::Offline).then(|| {
+            let text = format!(
+                "the METADATA of {} is not in the cache, and --offline allows no request: run once without --offline to \
+                 fill the cache",
+                file.filename
+            );
+            Err(CatalogError::Offline(text.into()))
+        })
+    }
+
+    /// Asks the network.
+    pub(crate) async fn ask_metadata(&self, name: Name, file: &File) -> MetadataResult {
+        self.observer.event(Event::Started { kind: Kind::Metadata, name: &file.filename });
+        let result = self.fetch_metadata(name, file).await;
+        self.observer.event(Event::Finished { kind: Kind::Metadata, name: &file.filename });
+        let metadata = result?;
+        if let Some(cache) = &self.cache {
+            cache.keep_metadata(name, file, &metadata);
+        }
+        Ok(Arc::new(metadata))
+    }
+
+    async fn fetch_metadata(&self, name: Name, file: &File) -> Result<Metadata, CatalogError> {
+        let url = Url::parse(&file.url).map_err(|error| {
+            let text = format!("the index gives {} an address that is none: {error}", file.filename);
+            CatalogError::Invalid(text.into())
+        })?;
+        if file.core_metadata != CoreMetadata::No
+            && self.hosts.has_sidecars(&url)
+            && let Some(bytes) = self.sidecar(&url).await?
+        {
+            return read(name, file, &bytes);
+        }
+        if file.filename.ends_with(".whl") {
+            let bytes = match self.wheel_tail(&url, name, file).await? {
+                Found::Metadata(bytes) => bytes,
+                Found::Whole(wheel) => metadata_from_wheel(wheel, name)
+                    .map_err(|why| unavailable(name, file, &why.to_string()))?,
+            };
+            return read(name, file, &bytes);
+        }
+        let Some(kind) = SdistKind::of(&file.filename) else {
+            return Err(unavailable(name, file, "it is neither a wheel nor an sdist"));
+        };
+        let sdist = self.whole_file(&url, name, file).await?;
+        let named = file.clone();
+        let size = usize::try_from(file.size.unwrap_or(u64::MAX)).unwrap_or(usize::MAX);
+        apart(size, move || {
+            let metadata = metadata_from_sdist(kind, sdist)
+                .map_err(|why| unavailable(name, &named, &why.to_string()))?;
+            about(name, &named, metadata)
+        })
+        .await
+    }
+
+    /// The METADATA file beside a wheel; `None` when it is not there, whatever the index says.
+    async fn sidecar(&self, url: &Url) -> Result<Option<Vec<u8>>, CatalogError> {
+        let mut beside = url.clone();
+        beside.set_path(&format!("{}.metadata", url.path()));
+        let mut buffer = Buffer::new(METADATA_LIMIT);
+        let request = Request { gzip: true, ..Request::new(&beside) };
+        let network = |error: crate::net::NetworkError| CatalogError::Network(error.to_string().into());
+        let head = self.http.fetch(&request, &mut buffer).await.map_err(network)?;
+        match head.status.as_u16() {
+            200 => {
+                self.hosts.note_sidecar(url, true);
+                let bytes = unpack(&head, buffer.bytes, METADATA_LIMIT);
+                bytes.map(Some).map_err(|why| unusable(&beside, &why))
+            }
+            // Object stores say 403 of what they do not have; if the wheel too is forbidden, asking for that will tell.
+            403 | 404 | 410 => {
+                self.hosts.note_sidecar(url, false);
+                Ok(None)
+            }
+            _ => Err(network(head.unexpected())),
+        }
+    }
+}
+
+/// Checks METADATA against the digest that the index states, and reads it.
+pub(crate) fn read(name: Name, file: &File, bytes: &[u8]) -> Result<Metadata, CatalogError> {
+    if let CoreMetadata::Sha256(expected) = file.core_metadata {
+        let actual: [u8; 32] = Sha256::digest(bytes).into();
+        if actual != expected {
+            return Err(wrong_digest("the METADATA of ", file, (&expected, &actual)));
+        }
+    }
+    let metadata = parse_metadata(bytes).map_err(|why| {
+        CatalogError::Invalid(format!("{} cannot be used: {why}", file.filename).into())
+    })?;
+    about(name, file, metadata)
+}
+
+/// Refuses METADATA of another project.
+fn about(name: Name, file: &File, metadata: Metadata) -> Result<Metadata, CatalogError> {
+    if Name::new(&metadata.name).is_ok_and(|found| found == name) {
+        return Ok(metadata);
+    }
+    let text = format!(
+        "{} cannot be used: its METADATA is of '{}', not of '{name}'",
+        file.filename, metadata.name
+    );
+    Err(CatalogError::Invalid(text.into()))
+}
+
+/// The error for a digest that is not the one the index states.
+pub(crate) fn wrong_digest(
+    what: &str,
+    file: &File,
+    (expected, actual): (&[u8; 32], &[u8; 32]),
+) -> CatalogError {
+    let url = Url::parse(&file.url).map_or_else(|_| file.url.clone(), |url| shown(&url));
+    let text = format!(
+        "{what}{} ({url}) has the SHA-256 digest {}, but the index states {}: it was damaged on the way, or replaced \
+         after the index was written; try again, and if that does not help, tell those who run the index",
+        file.filename,
+        sha256_hex(actual),
+        sha256_hex(expected)
+    );
+    CatalogError::Invalid(text.into())
+}
+
+/// The error for a file that does not say what it needs.
+pub(crate) fn unavailable(name: Name, file: &File, why: &str) -> CatalogError {
+    let text = format!(
+        "the requirements of {} are not known: {why}; state them in [metadata.{name}] of env.toml, or choose a release \
+         with a wheel",
+        file.filename
+    );
+    CatalogError::Unavailable(text.into())
+}
+
+/// The version in a file name, if it can be read.
+pub(crate) fn version(filename: &str, name: Name) -> Option<Version> {
+    if let Some(stem) = filename.strip_suffix(".whl") {
+        return stem.split('-').nth(1)?.parse().ok();
+    }
+    let stem = filename.strip_suffix(".tar.gz").or_else(|| filename.strip_suffix(".zip"))?;
+    // A name may hold `-` itself, a version too: the place to cut is where the name fits.
+    stem.match_indices('-')
+        .filter_map(|(at, _)| Some((stem.get(..at)?, stem.get(at + 1..)?)))
+        .find(|(project, _)| Name::new(project).is_ok_and(|project| project == name))
+        .and_then(|(_, version)| version.parse().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_read_from_file_names() {
+        let of = |filename: &str, name: &str| {
+            version(filename, Name::new(name).expect("valid")).map(|version| version.to_string())
+        };
+        assert_eq!(of("torch-2.4.0+cu121-cp311-cp311-linux_x86_64.whl", "torch").as_deref(), Some("2.4.0+cu121"));
+        assert_eq!(of("foo-bar-1.0.tar.gz", "foo-bar").as_deref(), Some("1.0"));
+        assert_eq!(of("foo_bar-1.0-2.zip", "foo-bar").as_deref(), Some("1.0.post2"));
+        assert_eq!(of("foo-1.0.exe", "foo"), None);
+        assert_eq!(of("other-1.0.zip", "foo"), None);
+    }
+}
