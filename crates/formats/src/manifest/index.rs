@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use cuda_lock_constraint::matrix::indexes;
 use cuda_lock_constraint::name::Name;
+use cuda_lock_constraint::rules::index::{by_name, pytorch, pytorch_backends, rows};
 use serde_spanned::Spanned;
 use toml::de::DeTable;
 use url::Url;
@@ -235,7 +235,7 @@ pub(super) fn check_references(manifest: &Manifest, report: &mut Report) {
     let only = manifest.options.only_indexes.iter().flatten();
     for index in manifest.sources.values().chain(only) {
         let text = index.get_ref().as_str();
-        if own.contains(&text) || is_known(text) {
+        if own.contains(&text) || by_name(text).is_some() {
             continue;
         }
         let reported = report.error(index.span(), format!("there is no index called '{text}'"));
@@ -249,37 +249,9 @@ pub(super) fn check_references(manifest: &Manifest, report: &mut Report) {
     }
 }
 
-/// What stands for the backend in the names of the index matrix.
-const BACKEND: &str = "{backend}";
-
-/// Whether the program knows an index of this name.
-fn is_known(name: &str) -> bool {
-    indexes().index.iter().any(|row| match row.name.split_once(BACKEND) {
-        None => row.name == name,
-        Some((before, after)) => name
-            .strip_prefix(before)
-            .and_then(|rest| rest.strip_suffix(after))
-            .is_some_and(is_backend),
-    })
-}
-
+/// The names of the public indexes, one for each backend.
 fn known_names() -> impl Iterator<Item = String> {
-    indexes().index.iter().flat_map(|row| {
-        let backends = row.backends.iter().map(|backend| row.name.replace(BACKEND, backend));
-        let plain = (!row.name.contains(BACKEND)).then(|| row.name.clone());
-        plain.into_iter().chain(backends.filter(|name| *name != row.name))
-    })
-}
-
-/// Whether an index of this backend is known, or would be found: `cu` and three digits name the CUDA version of a backend
-/// that is newer than the matrix. `cu12` is a mistake.
-pub(super) fn is_backend(text: &str) -> bool {
-    let digits = text.strip_prefix("cu").unwrap_or_default();
-    let cuda = digits.len() == 3 && digits.bytes().all(|b| b.is_ascii_digit());
-    cuda || indexes().index.iter().any(|row| row.backends.iter().any(|known| known == text))
-}
-
-/// The backends that the matrix lists.
-pub(super) fn known_backends() -> impl Iterator<Item = &'static str> {
-    indexes().index.iter().flat_map(|row| &row.backends).map(String::as_str)
+    let backends = pytorch_backends().iter().filter_map(|backend| pytorch(backend));
+    let others = rows().iter().filter_map(|row| by_name(&row.name));
+    others.chain(backends).map(|known| known.name)
 }

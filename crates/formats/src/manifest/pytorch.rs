@@ -1,10 +1,11 @@
 //! `[pytorch]`: where the PyTorch builds come from.
 
+use cuda_lock_constraint::rules::index::{pytorch, pytorch_backends};
 use serde_spanned::Spanned;
 use toml::de::DeTable;
 use url::Url;
 
-use super::index::{is_backend, known_backends, url};
+use super::index::url;
 use crate::document::{Report, owned, text, texts};
 use crate::schema::{Key, Kind, nearest};
 
@@ -72,15 +73,15 @@ impl Pytorch {
 
 fn check_backend(name: &Spanned<&str>, report: &mut Report) {
     let text = *name.get_ref();
-    if is_backend(text) {
+    if pytorch(text).is_some() {
         return;
     }
     let digits: String = text.chars().filter(char::is_ascii_digit).collect();
     let undotted = format!("cu{digits}");
     let reported = report.error(name.span(), format!("unknown backend \"{text}\""));
-    if is_backend(&undotted) {
+    if pytorch(&undotted).is_some() {
         reported.help(format!("did you mean \"{undotted}\"?"));
-    } else if let Some(known) = nearest(text, known_backends()) {
+    } else if let Some(known) = nearest(text, pytorch_backends().iter().map(String::as_str)) {
         reported.help(format!("did you mean \"{known}\"?"));
     } else {
         reported.help(

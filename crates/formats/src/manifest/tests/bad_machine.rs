@@ -220,7 +220,7 @@ dependencies = [
 [machine]
 platform = "linux-x86_64"
 "#;
-    insta::assert_snapshot!(errors(text), @r#"env.toml:5:10: error: invalid requirement "torch >= two": '>=two' is not a version specifier (PEP 440)"#);
+    insta::assert_snapshot!(errors(text), @r#"env.toml:5:10: error: invalid requirement "torch >= two": '>=two' is not a version specifier: it has no version of PEP 440"#);
 }
 
 #[test]
