@@ -1,6 +1,5 @@
 //! From env.toml to problems and a fetcher: what is solved, and where builds may come from.
 
-mod machine;
 mod sources;
 
 use std::collections::BTreeMap;
@@ -23,7 +22,7 @@ use pep440_rs::Version as Pep440;
 use serde_spanned::Spanned;
 
 use crate::args::Network;
-pub use sources::{KnownSource, Sources};
+pub use sources::{Sources, none_left};
 
 /// One target of env.toml, ready to be solved.
 pub struct Plan {
@@ -40,8 +39,8 @@ impl Plan {
     #[must_use]
     pub fn problem_for(&self, python: &Pep440) -> Problem {
         let mut problem = self.problem.clone();
-        let libc = problem.target.libc.clone();
-        problem.target = Target { libc, ..Target::new(problem.target.platform, python) };
+        let Target { libc, free_threaded, macos, platform, .. } = problem.target;
+        problem.target = Target { libc, free_threaded, macos, ..Target::new(platform, python) };
         problem
     }
 }
@@ -57,11 +56,12 @@ pub fn plan(
     exclude_newer: Option<&ExcludeNewer>,
 ) -> Result<Plan, Diagnostics> {
     let spec = manifest.target(name).map_err(|error| at_top(manifest, &error.to_string()))?;
-    let machine = machine::machine(manifest, &spec)?;
+    let machine = manifest.machine_of(&spec)?;
     let pythons = pythons(manifest, &spec)?;
     let first = pythons.first().cloned().unwrap_or_else(|| Pep440::new([3]));
     let target = Target {
         libc: machine.libc.clone(),
+        free_threaded: matches!(spec.python.get_ref(), PythonRequest::FreeThreaded(_)),
         ..Target::new(machine.platform, &first)
     };
     let options = &manifest.options;
@@ -133,7 +133,9 @@ fn requirements(
 /// The Pythons that a request allows, newest first.
 fn pythons(manifest: &Manifest, spec: &TargetSpec) -> Result<Vec<Pep440>, Diagnostics> {
     let specifiers = match spec.python.get_ref() {
-        PythonRequest::Version(version) => return Ok(vec![version.clone()]),
+        PythonRequest::Version(version) | PythonRequest::FreeThreaded(version) => {
+            return Ok(vec![version.clone()]);
+        }
         PythonRequest::Range(specifiers) => specifiers,
     };
     let range = cuda_lock_constraint::version::python_range(specifiers);
