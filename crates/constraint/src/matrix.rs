@@ -92,6 +92,14 @@ matrix!(
     images
 );
 
+matrix!(
+    /// Minor versions of CPython (`matrices/python.toml`).
+    python
+);
+
+/// The digest of all matrices: changes when any fact does, and so tells whether a lock was made from other facts.
+pub const REVISION: &str = env!("MATRICES_REVISION");
+
 fn decode<T: serde::de::DeserializeOwned>(bytes: &[u8]) -> T {
     postcard::from_bytes(bytes).expect("build.rs wrote it from the same type")
 }

@@ -238,7 +238,7 @@ impl std::error::Error for Diagnostics {}
 fn clean(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in mask_credentials(text).chars() {
-        if c.is_control() && c != '\n' {
+        if c.is_control() {
             out.extend(c.escape_default());
         } else {
             out.push(c);

@@ -1,8 +1,8 @@
 //! env.toml: the machine, what should run on it, and where builds may come from.
 //!
 //! [`Manifest::parse`] reads the text and answers with typed values that keep their position, or with everything that is
-//! wrong with the file. [`Manifest::target`] gives one machine with its `[target.NAME]` keys applied; its digest tells
-//! whether a lock still belongs to the file.
+//! wrong with the file. [`Manifest::target`] gives one machine with its `[target.NAME]` keys applied, [`Manifest::machine_of`]
+//! the same as the solver sees it; [`Manifest::target_digest`] tells whether a lock still belongs to the file.
 
 mod audit;
 mod digest;
@@ -15,6 +15,7 @@ mod options;
 mod parse;
 mod pytorch;
 mod requirement;
+mod solve_machine;
 mod target;
 
 pub use audit::{AuditIgnore, AuditLevel, AuditSettings};

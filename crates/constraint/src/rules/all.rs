@@ -4,7 +4,7 @@ use crate::constraint::{Constraint, Fact};
 use crate::machine::Machine;
 use crate::package::Package;
 use crate::rules::onnx_model::Model;
-use crate::rules::{Build, broken, driver, gpu, gpu_code, library, stack};
+use crate::rules::{Build, broken, driver, gpu, gpu_code, index, library, stack, torch};
 use crate::version::Version;
 
 /// Everything the rules say about one build on one machine, beyond what its METADATA says.
@@ -48,6 +48,10 @@ pub fn known_versions(package: Package) -> Vec<Version> {
     let mut known = match package {
         Package::Cuda => driver::known_cuda(),
         Package::Cudnn => library::known_cudnn(),
+        Package::Backend => index::pytorch_backends()
+            .iter()
+            .filter_map(|backend| torch::backend_cuda(backend))
+            .collect(),
         _ => Vec::new(),
     };
     known.sort();

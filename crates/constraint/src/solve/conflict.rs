@@ -30,6 +30,8 @@ pub struct Conflict {
     pub facts: Vec<CollidingFact>,
     /// Builds that were passed over and would have mattered.
     pub rejections: Vec<Rejection>,
+    /// Set when other indexes might have had an answer and could not be asked: why not.
+    pub unasked: Option<String>,
 }
 
 /// One fact of the proof.
@@ -181,7 +183,7 @@ impl Leaves {
             facts.push(CollidingFact::Unusable { package, versions, why });
         }
         facts.sort_by_key(CollidingFact::place);
-        let mut conflict = Conflict { facts, rejections: Vec::new() };
+        let mut conflict = Conflict { facts, rejections: Vec::new(), unasked: None };
         let names = conflict.distributions();
         conflict.rejections = provider.take_rejections();
         conflict.rejections.retain(|rejection| names.contains(&rejection.name));

@@ -99,6 +99,17 @@ pub(super) fn machine_constraints(
             constraints.push(edge(package, range.clone(), &format!("{key} = \"{text}\"")));
         }
     }
+    if problem.concerns_torch()
+        && let Some((range, fact)) = rules::torch::wanted_backend(&problem.machine)
+    {
+        constraints.push(Constraint {
+            subject: root.clone(),
+            package: Package::Backend,
+            range,
+            force: Force::IfPresent,
+            reason: Reason::Matrix(Arc::new(fact)),
+        });
+    }
     let model = [
         (Package::Opset, "opset", problem.model.as_ref().and_then(|m| m.opset)),
         (Package::OnnxIr, "ir-version", problem.model.as_ref().and_then(|m| m.ir)),

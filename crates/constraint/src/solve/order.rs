@@ -56,7 +56,7 @@ impl Provider {
                 }
             }
             Package::Driver if self.facts().get(package).is_none() => Tier::Driver,
-            Package::Cuda | Package::Cudnn if range.as_singleton().is_none() => Tier::Layer,
+            Package::Cuda | Package::Cudnn | Package::Backend if range.as_singleton().is_none() => Tier::Layer,
             _ => Tier::Single,
         };
         // Only among the contested does the number of conflicts count: elsewhere the order of env.toml decides.

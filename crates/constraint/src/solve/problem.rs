@@ -48,26 +48,18 @@ impl Problem {
         self.sources.get(usize::from(id.0))
     }
 
+    /// True when env.toml itself asks for a distribution that has builds for accelerators.
+    #[must_use]
+    pub fn concerns_torch(&self) -> bool {
+        self.requirements.iter().any(|requirement| {
+            crate::rules::companion::family(self.substituted(requirement.name)).is_some()
+        })
+    }
+
     /// The distribution that is installed where `name` is required.
     #[must_use]
     pub fn substituted(&self, name: Name) -> Name {
         self.substitute.get(&name).copied().unwrap_or(name)
-    }
-
-    /// Where a distribution may come from, in order: the source it is pinned to, else those that exist for it, else
-    /// the general ones. The first of them that has the name is the only one it is taken from, so that a project of the
-    /// same name elsewhere, with a higher version perhaps, is never taken by accident.
-    #[must_use]
-    pub fn sources_of(&self, name: Name) -> Vec<SourceId> {
-        if let Some(pinned) = self.pinned_sources.get(&name) {
-            return vec![*pinned];
-        }
-        let open = || self.sources.iter().filter(|source| !source.explicit);
-        open()
-            .filter(|source| source.only.is_none())
-            .chain(open().filter(|s| s.only.as_ref().is_some_and(|only| only.contains(&name))))
-            .map(|source| source.id)
-            .collect()
     }
 }
 

@@ -15,6 +15,7 @@ use crate::solve::candidates::{Candidates, Judge, PassedOver, Rejection};
 use crate::solve::layers;
 use crate::rules::{Build, Origin};
 use crate::solve::problem::{Problem, Resolution, Source};
+use crate::solve::reach::Reach;
 use crate::solve::speculate::Speculator;
 use crate::solve::urls::Urls;
 use crate::wheel::Tags;
@@ -30,6 +31,7 @@ pub(super) struct Provider {
     tags: Arc<Tags>,
     requirements: RequirementCache,
     speculator: Speculator,
+    reach: Reach,
     facts: layers::MachineFacts,
     /// Root requirements by name that name a pre-release, and those pinned with `==`.
     named_prerelease: FxHashSet<Name>,
@@ -55,12 +57,14 @@ impl Provider {
         problem: Arc<Problem>,
         catalog: Arc<dyn Catalog>,
         tags: Arc<Tags>,
+        reach: Reach,
     ) -> Self {
         let requirements = RequirementCache::new(problem.target.marker_environment());
         let speculator = Speculator::new(
             Arc::clone(&catalog),
             Arc::clone(&problem),
             Arc::clone(&tags),
+            reach,
         );
         let stated = || problem.requirements.iter().chain(&problem.overrides);
         let set = |keep: &dyn Fn(&Requirement) -> bool| -> FxHashSet<Name> {
@@ -81,6 +85,7 @@ impl Provider {
             tags,
             requirements,
             speculator,
+            reach,
             urls: RefCell::default(),
             candidates: RefCell::default(),
             order: RefCell::default(),
@@ -118,8 +123,8 @@ impl Provider {
         if self.candidates.borrow().contains_key(&name) {
             return;
         }
-        let sources = self.problem.sources_of(name);
-        self.speculator.expect(name, range, extra.into_iter().collect(), &sources);
+        let places = self.problem.places(name, self.reach);
+        self.speculator.expect(name, range, extra.into_iter().collect(), &places);
     }
 
     /// Keeps an edge for the report.
@@ -185,13 +190,20 @@ impl Provider {
             return Ok(known.clone());
         }
         let mut projects = self.urls.borrow().projects(name);
-        // The first source that has the name is the only one: a newer version elsewhere never wins.
-        for source in self.problem.sources_of(name) {
+        let places = self.problem.places(name, self.reach);
+        for source in places.general {
             if let Some(project) = self.catalog.project(source, name)? {
                 projects.push((source, project));
                 break;
             }
         }
+        for source in places.special {
+            if let Some(project) = self.catalog.project(source, name)? {
+                projects.push((source, project));
+            }
+        }
+        // The order of preference among builds of one version; those of URLs come first, by their number.
+        projects.sort_by_key(|(id, _)| self.problem.source(*id).map(|s| self.problem.preference(s)));
         let joined = (!projects.is_empty()).then(|| Rc::new(Candidates::join(projects)));
         self.candidates.borrow_mut().insert(name, joined.clone());
         Ok(joined)

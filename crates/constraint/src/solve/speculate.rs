@@ -14,6 +14,7 @@ use crate::catalog::{Catalog, File, Metadata, Project};
 use crate::name::Name;
 use crate::requirement::{Requirement, RequirementCache};
 use crate::solve::problem::Problem;
+use crate::solve::reach::{Places, Reach};
 use crate::version::{DistVersion, Range, SourceId, Version};
 use crate::wheel::{ReleaseFit, Tags};
 
@@ -28,6 +29,7 @@ struct Shared {
     catalog: Arc<dyn Catalog>,
     problem: Arc<Problem>,
     tags: Arc<Tags>,
+    reach: Reach,
     /// Apart from the solver's own, which is not shared between threads.
     requirements: Mutex<RequirementCache>,
     seen: Mutex<FxHashSet<Name>>,
@@ -38,19 +40,30 @@ impl Speculator {
         catalog: Arc<dyn Catalog>,
         problem: Arc<Problem>,
         tags: Arc<Tags>,
+        reach: Reach,
     ) -> Self {
         let requirements = Mutex::new(RequirementCache::new(problem.target.marker_environment()));
-        Self(Arc::new(Shared { catalog, problem, tags, requirements, seen: Mutex::default() }))
+        Self(Arc::new(Shared {
+            catalog,
+            problem,
+            tags,
+            reach,
+            requirements,
+            seen: Mutex::default(),
+        }))
     }
 
-    /// Expects `name` with a version in `range`, from the first of `sources` that has it.
-    pub(super) fn expect(&self, name: Name, range: &Range, extras: Vec<Name>, sources: &[SourceId]) {
-        let Some(source) = sources.first().copied() else { return };
+    /// Expects `name` with a version in `range`, from the first general source, and its pages on all special ones.
+    pub(super) fn expect(&self, name: Name, range: &Range, extras: Vec<Name>, places: &Places) {
+        let Some(source) = places.general.first().copied() else { return };
         {
             let mut seen = self.0.seen.lock().unwrap_or_else(PoisonError::into_inner);
             if !seen.insert(name) {
                 return;
             }
+        }
+        for special in &places.special {
+            self.0.catalog.expect_project(*special, name, Box::new(|_| ()));
         }
         let (this, range) = (self.clone(), range.clone());
         self.0.catalog.expect_project(
@@ -106,8 +119,8 @@ impl Speculator {
             return;
         }
         let name = self.0.problem.substituted(requirement.name);
-        let sources = self.0.problem.sources_of(name);
-        self.expect(name, requirement.range(), requirement.extras.to_vec(), &sources);
+        let places = self.0.problem.places(name, self.0.reach);
+        self.expect(name, requirement.range(), requirement.extras.to_vec(), &places);
     }
 
     /// The file that the solver is likely to choose: the wheel of the newest release in the range that fits.

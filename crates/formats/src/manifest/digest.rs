@@ -10,11 +10,10 @@ use cuda_lock_constraint::machine::Libc;
 use serde_spanned::Spanned;
 use sha2::{Digest, Sha256};
 
-use crate::pep508;
-
 use super::{
     Backends, IndexFormat, MachineTable, Manifest, Prerelease, ResolutionMode, TargetSpec,
 };
+use crate::pep508;
 
 /// Raised when the canonical form changes, so that old locks are seen as stale rather than as equal by chance.
 const FORM: &str = "1";
@@ -189,8 +188,7 @@ fn sorted(values: impl Iterator<Item = String>) -> Vec<String> {
 fn requirements(list: &[Spanned<String>]) -> Vec<String> {
     sorted(list.iter().map(|text| {
         let text = text.get_ref();
-        pep508::requirement(text)
-            .map_or_else(|_| text.clone(), |requirement| requirement.to_string())
+        pep508::requirement(text).map_or_else(|_| text.clone(), |read| pep508::canonical(&read))
     }))
 }
 

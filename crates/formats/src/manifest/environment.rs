@@ -47,6 +47,8 @@ pub struct Environment {
 pub enum PythonRequest {
     /// A version, such as 3.11 (any of its patch releases) or 3.11.9.
     Version(Version),
+    /// The free-threaded build of a version (PEP 703), written 3.13t.
+    FreeThreaded(Version),
     /// A range: the newest that has a solution is chosen.
     Range(VersionSpecifiers),
 }
@@ -55,6 +57,7 @@ impl std::fmt::Display for PythonRequest {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Version(version) => version.fmt(f),
+            Self::FreeThreaded(version) => write!(f, "{version}t"),
             Self::Range(specifiers) => specifiers.fmt(f),
         }
     }
@@ -73,12 +76,10 @@ impl Environment {
 /// Reads a version or a range of Python.
 pub(super) fn python(text: &Spanned<&str>, report: &mut Report) -> Option<Spanned<PythonRequest>> {
     let raw = text.get_ref().trim();
-    let request = if let Ok(version) = Version::from_str(raw) {
-        // Of "3" nobody knows which was meant; a pre-release or a label is no interpreter to install into.
-        let whole = !version.any_prerelease() && !version.is_local() && !version.is_post();
-        let parts = version.release().len();
-        (whole && (2..=3).contains(&parts) && version.epoch() == 0)
-            .then_some(PythonRequest::Version(version))
+    let request = if let Some(version) = interpreter(raw) {
+        Some(PythonRequest::Version(version))
+    } else if let Some(version) = raw.strip_suffix('t').and_then(interpreter) {
+        Some(PythonRequest::FreeThreaded(version))
     } else {
         VersionSpecifiers::from_str(raw).ok().filter(|s| !s.is_empty()).map(PythonRequest::Range)
     };
@@ -91,4 +92,11 @@ pub(super) fn python(text: &Spanned<&str>, report: &mut Report) -> Option<Spanne
             None
         }
     }
+}
+
+/// A version that an interpreter can have. Of "3" nobody knows which was meant.
+fn interpreter(text: &str) -> Option<Version> {
+    let version = Version::from_str(text).ok()?;
+    let odd = version.is_local() || version.is_post() || version.is_dev() || version.epoch() != 0;
+    (!odd && (2..=3).contains(&version.release().len())).then_some(version)
 }

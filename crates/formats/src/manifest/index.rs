@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use cuda_lock_constraint::name::Name;
+use cuda_lock_constraint::rules::index::{by_name, pytorch, pytorch_backends, rows};
 use serde_spanned::Spanned;
 use toml::de::DeTable;
 use url::Url;
@@ -223,23 +224,34 @@ pub(super) fn read_sources(
     sources
 }
 
-/// `[sources]` name indexes of this file, or known ones, which only the program's data lists: near misses of the file's
-/// own names are caught here, other names where the known indexes are at hand.
+/// `[sources]` and `only-indexes` name indexes of this file, or public ones that the program knows.
 pub(super) fn check_references(manifest: &Manifest, report: &mut Report) {
-    let names: Vec<&str> = manifest
+    let own: Vec<&str> = manifest
         .indexes
         .iter()
-        .filter_map(|i| i.name.as_ref())
-        .map(|n| n.get_ref().as_str())
+        .filter_map(|index| index.name.as_ref())
+        .map(|name| name.get_ref().as_str())
         .collect();
-    for index in manifest.sources.values() {
+    let only = manifest.options.only_indexes.iter().flatten();
+    for index in manifest.sources.values().chain(only) {
         let text = index.get_ref().as_str();
-        if !names.contains(&text)
-            && let Some(known) = nearest(text, names.iter().copied())
-        {
-            report
-                .error(index.span(), format!("there is no index called '{text}'"))
-                .help(format!("did you mean '{known}'?"));
+        if own.contains(&text) || by_name(text).is_some() {
+            continue;
+        }
+        let reported = report.error(index.span(), format!("there is no index called '{text}'"));
+        let known: Vec<String> = known_names().collect();
+        let names = own.iter().copied().chain(known.iter().map(String::as_str));
+        if let Some(near) = nearest(text, names) {
+            reported.help(format!("did you mean '{near}'?"));
+        } else {
+            reported.help(format!("add [[index]] with name = \"{text}\" and its url"));
         }
     }
+}
+
+/// The names of the public indexes, one for each backend.
+fn known_names() -> impl Iterator<Item = String> {
+    let backends = pytorch_backends().iter().filter_map(|backend| pytorch(backend));
+    let others = rows().iter().filter_map(|row| by_name(&row.name));
+    others.chain(backends).map(|known| known.name)
 }

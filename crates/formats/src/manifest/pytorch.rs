@@ -1,12 +1,13 @@
 //! `[pytorch]`: where the PyTorch builds come from.
 
+use cuda_lock_constraint::rules::index::{pytorch, pytorch_backends};
 use serde_spanned::Spanned;
 use toml::de::DeTable;
 use url::Url;
 
 use super::index::url;
 use crate::document::{Report, owned, text, texts};
-use crate::schema::{Key, Kind};
+use crate::schema::{Key, Kind, nearest};
 
 /// The keys of `[pytorch]`.
 pub(super) const KEYS: &[Key] = &[
@@ -70,18 +71,18 @@ impl Pytorch {
     }
 }
 
-/// `cpu`, or `cu` and the digits of a CUDA version.
 fn check_backend(name: &Spanned<&str>, report: &mut Report) {
     let text = *name.get_ref();
-    let digits = text.strip_prefix("cu").unwrap_or_default();
-    let cuda = digits.len() >= 2 && digits.bytes().all(|b| b.is_ascii_digit());
-    if cuda || text == "cpu" {
+    if pytorch(text).is_some() {
         return;
     }
-    let reported = report.error(name.span(), format!("unknown backend \"{text}\""));
     let digits: String = text.chars().filter(char::is_ascii_digit).collect();
-    if digits.len() >= 2 && text.to_ascii_lowercase().starts_with("cu") {
-        reported.help(format!("did you mean \"cu{digits}\"?"));
+    let undotted = format!("cu{digits}");
+    let reported = report.error(name.span(), format!("unknown backend \"{text}\""));
+    if pytorch(&undotted).is_some() {
+        reported.help(format!("did you mean \"{undotted}\"?"));
+    } else if let Some(known) = nearest(text, pytorch_backends().iter().map(String::as_str)) {
+        reported.help(format!("did you mean \"{known}\"?"));
     } else {
         reported.help(
             "write \"cpu\", or \"cu\" and the CUDA version without its dot, such as \"cu126\"",

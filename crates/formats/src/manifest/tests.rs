@@ -161,6 +161,15 @@ const SMALL: &str = "[environment]\npython = \"3.11\"\ndependencies = [\"torch>=
     [machine]\nplatform = \"linux-x86_64\"\n";
 
 #[test]
+fn python_is_a_version_a_build_or_a_range() {
+    let python = |text: &str| parse(&SMALL.replace("3.11", text)).environment.python.into_inner();
+    assert!(matches!(python("3.11.9"), PythonRequest::Version(_)));
+    assert!(matches!(python("3.15.0rc1"), PythonRequest::Version(_)));
+    assert_eq!(python("3.14t").to_string(), "3.14t");
+    assert!(matches!(python("==3.12.*"), PythonRequest::Range(_)));
+}
+
+#[test]
 fn the_digest_is_of_the_content() {
     let digest = |text: &str| parse(text).digest();
     let small = digest(SMALL);

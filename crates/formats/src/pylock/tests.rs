@@ -280,7 +280,7 @@ platform = "amiga"
     pylock.toml:2:19: error: invalid `requires-python` "3.11 or so": Failed to parse version: Unexpected end of version specifier, expected operator
     pylock.toml:4:8: error: 'a b' is not a valid name: use letters, digits, '-', '_' and '.', with a letter or digit at both ends
     pylock.toml:5:11: error: invalid version "one"
-    pylock.toml:6:11: error: invalid marker "python_versio > '3'": expected a quoted string or a valid marker name, found `python_versio`
+    pylock.toml:6:11: error: invalid marker "python_versio > '3'": 'python_versio' is not a marker variable (PEP 508)
     pylock.toml:8:61: error: `size` is not a number of bytes
     pylock.toml:8:85: error: this is not a sha256 digest in hexadecimal
     pylock.toml:9:3: error: a wheel has no `url`

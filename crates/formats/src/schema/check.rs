@@ -157,7 +157,11 @@ impl Checker<'_> {
                         check(table, keys, &path, span, self.report);
                     } else {
                         let text = format!("`{path}` is {}, expected a table", article(item));
-                        self.report.error(span, text);
+                        let error = self.report.error(span, text);
+                        if let Some(key) = keys.first() {
+                            let (name, key, value) = (name.get_ref(), key.name, key.example);
+                            error.help(format!("write it as {name} = {{ {key} = {value} }}"));
+                        }
                         fits = false;
                     }
                 }

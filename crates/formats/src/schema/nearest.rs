@@ -1,6 +1,6 @@
 //! The known word that a misspelt one was probably meant to be.
 
-/// The candidate nearest to `word`, when it is near enough to be a slip: at most one edit in three characters. Case and
+/// The candidate nearest to `word`, when it is near enough to be a slip: at most one edit in three characters, rounded up. Case and
 /// the choice between `-` and `_` do not count as edits. Of two equally near ones the first is taken.
 #[must_use]
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
@@ -10,7 +10,7 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         return None;
     }
     let word = fold(word);
-    let most = (word.chars().count() / 3).max(1);
+    let most = word.chars().count().div_ceil(3);
     candidates
         .into_iter()
         .map(|candidate| (strsim::damerau_levenshtein(&word, &fold(candidate)), candidate))
@@ -29,6 +29,7 @@ mod tests {
         assert_eq!(nearest("drivr", keys), Some("driver"));
         assert_eq!(nearest("Exclude_Newer", keys), Some("exclude-newer"));
         assert_eq!(nearest("gpu", keys), Some("gpus"));
+        assert_eq!(nearest("pipy", ["pypi"]), Some("pypi"));
         assert_eq!(nearest("colour", keys), None);
         assert_eq!(nearest("", keys), None);
         assert_eq!(nearest(&"d".repeat(1_000_000), keys), None);

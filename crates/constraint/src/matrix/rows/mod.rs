@@ -17,3 +17,4 @@ pub mod gpus;
 pub mod images;
 pub mod libraries;
 pub mod products;
+pub mod python;

@@ -71,7 +71,10 @@ platform = "linux-x86_64"
 [target]
 edge = "T4"
 "#;
-    insta::assert_snapshot!(errors(text), @"env.toml:7:8: error: `target.edge` is a string, expected a table");
+    insta::assert_snapshot!(errors(text), @r#"
+    env.toml:7:8: error: `target.edge` is a string, expected a table
+      help: write it as edge = { platform = "linux-x86_64" }
+    "#);
 }
 
 #[test]
@@ -368,4 +371,132 @@ platform = "linux-x86_64"
 requires-dist = ["torch"]
 "#;
     insta::assert_snapshot!(errors(text), @"env.toml:6:11: error: 'flash attn' is not a valid name: use letters, digits, '-', '_' and '.', with a letter or digit at both ends");
+}
+
+#[test]
+fn indexes_that_do_not_exist() {
+    let text = r#"[environment]
+python = "3.11"
+dependencies = ["torch"]
+[machine]
+platform = "linux-x86_64"
+[sources]
+torch = { index = "pytorch-cu12" }
+[options]
+only-indexes = ["pipy", "elsewhere"]
+"#;
+    insta::assert_snapshot!(errors(text), @r#"
+    env.toml:7:19: error: there is no index called 'pytorch-cu12'
+      help: did you mean 'pytorch-cu102'?
+    env.toml:9:17: error: there is no index called 'pipy'
+      help: did you mean 'pypi'?
+    env.toml:9:25: error: there is no index called 'elsewhere'
+      help: add [[index]] with name = "elsewhere" and its url
+    "#);
+}
+
+#[test]
+fn a_source_as_a_string() {
+    let text = r#"[environment]
+python = "3.11"
+dependencies = ["torch"]
+[machine]
+platform = "linux-x86_64"
+[sources]
+torch = "corp"
+"#;
+    insta::assert_snapshot!(errors(text), @r#"
+    env.toml:7:9: error: `sources.torch` is a string, expected a table
+      help: write it as torch = { index = "corp" }
+    "#);
+}
+
+#[test]
+fn an_unknown_key_in_an_index() {
+    let text = r#"[environment]
+python = "3.11"
+dependencies = ["torch"]
+[machine]
+platform = "linux-x86_64"
+[[index]]
+url = "https://a.example"
+priority = "primary"
+"#;
+    insta::assert_snapshot!(errors(text), @"
+    env.toml:8:1: error: unknown key `priority` in [[index]]
+      help: known keys: `name`, `url`, `explicit`, `default`, `format`
+    ");
+}
+
+#[test]
+fn a_bad_override_and_a_bad_constraint() {
+    let text = r#"[environment]
+python = "3.11"
+dependencies = ["torch"]
+[machine]
+platform = "linux-x86_64"
+[options]
+overrides = ["numpy<"]
+constraints = ["[x]"]
+"#;
+    insta::assert_snapshot!(errors(text), @r#"
+    env.toml:7:21: error: invalid requirement "numpy<": expected a version after '<'
+    env.toml:8:17: error: invalid requirement "[x]": expected a name
+    "#);
+}
+
+#[test]
+fn levels_as_a_list() {
+    let text = r#"[environment]
+python = "3.11"
+dependencies = ["torch"]
+[machine]
+platform = "linux-x86_64"
+[audit]
+levels = ["x"]
+"#;
+    insta::assert_snapshot!(errors(text), @r#"
+    env.toml:7:10: error: `levels` is a list, expected a table of values from "allow", "warn" or "deny"
+      help: for example levels = { driver-floor = "warn" }
+    "#);
+}
+
+#[test]
+fn a_string_over_several_lines() {
+    let text = r#"[environment]
+python = "3.11"
+dependencies = ["""
+torch
+>=>2"""]
+[machine]
+platform = "linux-x86_64"
+"#;
+    insta::assert_snapshot!(errors(text), @r#"env.toml:5:3: error: invalid requirement "torch\n>=>2": expected a version after '>='"#);
+}
+
+#[test]
+fn a_string_with_escapes() {
+    let text = r#"[environment]
+python = "3.11"
+dependencies = ["tor\u0063h = 2"]
+[machine]
+platform = "linux-x86_64"
+"#;
+    insta::assert_snapshot!(errors(text), @r#"
+    env.toml:3:17: error: invalid requirement "torch = 2": expected a version operator (==, >=, <=, ~=, !=, <, >), '@', ';' or the end
+      help: an exact version is written with two equal signs: "torch==2"
+    "#);
+}
+
+#[test]
+fn a_backend_of_tomorrow_is_known() {
+    let text = r#"[environment]
+python = "3.11"
+dependencies = ["torch"]
+[machine]
+platform = "linux-x86_64"
+[sources]
+torch = { index = "pytorch-cu150" }
+"#;
+    assert_eq!(errors(text), "no error");
 }
