@@ -156,6 +156,13 @@ fn short(label: &str) -> String {
     label.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').take(LABEL).collect()
 }
 
+/// The checksum of files in the cache: it finds accidents, which is all that may happen to one's own files.
+fn crc32(bytes: &[u8]) -> u32 {
+    let mut crc = flate2::Crc::new();
+    crc.update(bytes);
+    crc.sum()
+}
+
 fn hex(bytes: &[u8]) -> String {
     use std::fmt::Write;
     bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {

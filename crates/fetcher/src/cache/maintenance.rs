@@ -126,7 +126,8 @@ impl CacheFolder {
 /// `BUCKET/pages/x` or `BUCKET/metadata/x`: no archive may write anywhere else.
 fn is_entry(path: &Path) -> bool {
     let parts: Vec<_> = path.components().collect();
-    let [Component::Normal(bucket), Component::Normal(kind), Component::Normal(_)] = parts[..] else {
+    let [Component::Normal(bucket), Component::Normal(kind), Component::Normal(_)] = parts[..]
+    else {
         return false;
     };
     bucket == BUCKET && (kind == "pages" || kind == "metadata")

@@ -159,6 +159,7 @@ fn write(
 fn mark_as_cache(cache: &Path) {
     let tag = cache.join("CACHEDIR.TAG");
     if let Ok(mut file) = std::fs::OpenOptions::new().write(true).create_new(true).open(tag) {
-        let _ = file.write_all(b"Signature: 8a477f597d28d172789f06886806bc55\n# Made by cuda-lock.\n");
+        let _ =
+            file.write_all(b"Signature: 8a477f597d28d172789f06886806bc55\n# Made by cuda-lock.\n");
     }
 }
