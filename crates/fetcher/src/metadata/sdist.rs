@@ -190,11 +190,11 @@ mod tests {
             let archive = tar_gz(&[("foo-1.0/PKG-INFO", text)]);
             metadata_from_sdist(SdistKind::TarGz, archive).expect_err(text).to_string()
         };
-        insta::assert_snapshot!(error(&GOOD.replace("2.2", "2.1")), @"");
-        insta::assert_snapshot!(error(&GOOD.replace("Classifier", "requires-dist")), @"");
-        insta::assert_snapshot!(error("Metadata-Version: 2.2\nName: foo\n"), @"");
-        insta::assert_snapshot!(metadata_from_sdist(SdistKind::Zip, zip(&[("PKG-INFO", GOOD)])).expect_err("not in a folder"), @"");
-        insta::assert_snapshot!(metadata_from_sdist(SdistKind::TarGz, Cursor::new(b"no archive")).expect_err("no gzip"), @"");
+        insta::assert_snapshot!(error(&GOOD.replace("2.2", "2.1")), @"its requirements are known only after building it, because its PKG-INFO promises that only from metadata version 2.2 on, and states 2.1");
+        insta::assert_snapshot!(error(&GOOD.replace("Classifier", "requires-dist")), @"its requirements are known only after building it, because its PKG-INFO lists Requires-Dist as dynamic");
+        insta::assert_snapshot!(error("Metadata-Version: 2.2\nName: foo\n"), @"its METADATA has no Version");
+        insta::assert_snapshot!(metadata_from_sdist(SdistKind::Zip, zip(&[("PKG-INFO", GOOD)])).expect_err("not in a folder"), @"it has no PKG-INFO in its top folder, so its requirements are known only after building it");
+        insta::assert_snapshot!(metadata_from_sdist(SdistKind::TarGz, Cursor::new(b"no archive")).expect_err("no gzip"), @"it is not a valid .tar.gz archive: invalid gzip header");
         assert!(
             error(&GOOD.replace("2.2", "2.10").replace("Classifier", "Provides-Extra"))
                 .contains("Provides-Extra")
@@ -211,7 +211,7 @@ mod tests {
         encoder.write_all(header.as_bytes()).expect("in memory");
         let archive = Cursor::new(encoder.finish().expect("in memory"));
         let error = metadata_from_sdist(SdistKind::TarGz, archive).expect_err("too large");
-        insta::assert_snapshot!(error, @"");
+        insta::assert_snapshot!(error, @"its PKG-INFO is 1099511627776 bytes large, more than the 16777216 bytes that are read");
     }
 
     proptest! {

@@ -274,21 +274,21 @@ mod tests {
         let error = |file: &[u8]| {
             metadata_from_wheel(Cursor::new(file), name("foo-bar")).expect_err("odd").to_string()
         };
-        insta::assert_snapshot!(error(b""), @"");
-        insta::assert_snapshot!(error(&[b'<'; 70_000]), @"");
+        insta::assert_snapshot!(error(b""), @"it is not a valid zip archive: it has no end record");
+        insta::assert_snapshot!(error(&[b'<'; 70_000]), @"it is not a valid zip archive: it has no end record");
         let good = wheel(0);
-        insta::assert_snapshot!(error(&good[..good.len() - 5]), @"");
-        insta::assert_snapshot!(error(&good[1000..]), @"");
+        insta::assert_snapshot!(error(&good[..good.len() - 5]), @"it is not a valid zip archive: it has no end record");
+        insta::assert_snapshot!(error(&good[100..]), @"it is not a valid zip archive: its directory is not where its end record says");
         let other = archive(&[("other-1.0.dist-info/METADATA", b"x")], deflated(), 0);
-        insta::assert_snapshot!(error(&other), @"");
+        insta::assert_snapshot!(error(&other), @"it has no METADATA of 'foo-bar', but that of 'other-1.0'");
         let two = [
             ("foo_bar-1.0.dist-info/METADATA", &b"x"[..]),
             ("foo_bar-1.1.dist-info/METADATA", b"x"),
         ];
-        insta::assert_snapshot!(error(&archive(&two, deflated(), 0)), @"");
+        insta::assert_snapshot!(error(&archive(&two, deflated(), 0)), @"it has more than one .dist-info folder of 'foo-bar'");
         let bomb =
             archive(&[("foo_bar-1.0.dist-info/METADATA", &vec![0; 17 << 20])], deflated(), 0);
-        insta::assert_snapshot!(error(&bomb), @"");
+        insta::assert_snapshot!(error(&bomb), @"its METADATA is 17825792 bytes large, more than the 16777216 bytes that are read");
     }
 
     /// What the `zip` crate reads from the same bytes.
@@ -314,7 +314,7 @@ mod tests {
             let members = [("a.py", noise.as_slice()), ("foo_bar-1.0.dist-info/METADATA", &contents)];
             let file = archive(&members, deflated().compression_method(method), fillers);
             let (metadata, asked) = over_ranges(&file, tail).expect("a wheel");
-            prop_assert_eq!(Some(&metadata), oracle(&file).as_ref());
+            prop_assert_eq!(Some(metadata), oracle(&file));
             prop_assert!(asked.len() <= 4);
         }
 

@@ -119,10 +119,11 @@ impl<'a> Directory<'a> {
             |at| u32_at(end, at).map(u64::from).ok_or(malformed("its end record is cut off"));
         let (mut size, mut offset, mut end_of_directory) = (field(12)?, field(16)?, end_at);
         let entries = u16_at(end, 10).ok_or(malformed("its end record is cut off"))?;
-        if entries == u16::MAX || size == u64::from(u32::MAX) || offset == u64::from(u32::MAX) {
-            if let Some(found) = end64(file, end_at)? {
-                (size, offset, end_of_directory) = found;
-            }
+        let large = u64::from(u32::MAX);
+        if (entries == u16::MAX || size == large || offset == large)
+            && let Some(found) = end64(file, end_at)?
+        {
+            (size, offset, end_of_directory) = found;
         }
         if size > DIRECTORY_LIMIT {
             let what = "its directory";

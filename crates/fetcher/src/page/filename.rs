@@ -66,7 +66,7 @@ pub(super) fn is_distribution(filename: &str) -> bool {
 ///
 /// # Errors
 /// The reason why the file belongs to no release of the project.
-pub(super) fn version_of<'a>(filename: &'a str, project: Name) -> Result<&'a str, String> {
+pub(super) fn version_of(filename: &str, project: Name) -> Result<&str, String> {
     check_plain(filename)?;
     match form(filename) {
         Form::Wheel(stem) => {

@@ -56,7 +56,10 @@ fn describe(body: &[u8], media_type: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+    use crate::page::parse_flat;
 
     fn parse(content_type: Option<&str>, body: &[u8]) -> Result<ParsedPage, PageError> {
         let url = Url::parse("https://index.example/simple/foo/").expect("valid");
@@ -83,5 +86,63 @@ mod tests {
         insta::assert_snapshot!(error(Some("text/plain"), b"Unauthorized\n"), @"the body is not an index page, but text of type text/plain that begins with 'Unauthorized'");
         insta::assert_snapshot!(error(Some("application/gzip"), b"\x1f\x8b\x08"), @"the body is not an index page, but binary data of type application/gzip");
         insta::assert_snapshot!(error(Some("application/vnd.pypi.simple.v2+json"), b"{}"), @"the page follows version 2 of the simple repository API, of which only version 1 is known here: use a newer release of this program, or an index that offers version 1");
+    }
+
+    /// Pieces that pages are made of, so that random bodies get past the first checks.
+    const PIECES: &[&str] = &[
+        "{",
+        "}",
+        "[",
+        "]",
+        ":",
+        ",",
+        "\"files\"",
+        "\"filename\"",
+        "\"foo-1.0.zip\"",
+        "\"url\"",
+        "\"hashes\"",
+        "null",
+        "1",
+        "<",
+        ">",
+        "<a ",
+        "href=",
+        "foo-1.0-py3-none-any.whl",
+        "#sha256=",
+        "'",
+        "\"",
+        "</a>",
+        "&gt;",
+        "%2B",
+        "%",
+        "é",
+        "/",
+        " ",
+        "<base href=//",
+        "<script>",
+        "<!--",
+        "data-yanked",
+        "data-core-metadata=sha256=",
+    ];
+
+    fn parse_all(body: &[u8]) {
+        let url = Url::parse("https://index.example/simple/foo/").expect("valid");
+        let name = Name::new("foo").expect("valid");
+        let _ = parse_page(None, body, &url, name);
+        let _ = parse_json(body, &url, name);
+        let _ = parse_html(body, &url, name);
+        let _ = parse_flat(body, &url);
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_do_no_harm(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+            parse_all(&bytes);
+        }
+
+        #[test]
+        fn any_pieces_do_no_harm(pieces in proptest::collection::vec(proptest::sample::select(PIECES), 0..40)) {
+            parse_all(pieces.concat().as_bytes());
+        }
     }
 }
