@@ -160,8 +160,8 @@ pub(crate) fn wrong_digest(
 /// The error for a file that does not say what it needs.
 pub(crate) fn unavailable(name: Name, file: &File, why: &str) -> CatalogError {
     let text = format!(
-        "the requirements of {} are not known: {why}; state them in [metadata.{name}] of env.toml, or choose a release \
-         with a wheel",
+        "{} does not say what it needs: {why}; state that in [metadata.{name}] of env.toml, or choose a release with a \
+         wheel",
         file.filename
     );
     CatalogError::Unavailable(text.into())

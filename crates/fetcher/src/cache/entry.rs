@@ -13,8 +13,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-use super::crc32;
 use super::policy::LONGEST;
+use super::{crc32, is_absent};
 
 const MARK: [u8; 8] = *b"cudapg1\n";
 const FRESH_AT: u64 = 8;
@@ -93,7 +93,7 @@ impl Entry {
     pub(super) fn read(path: &Path, url: &Url) -> io::Result<Option<Self>> {
         let bytes = match std::fs::read(path) {
             Ok(bytes) => bytes,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) if is_absent(&error) => return Ok(None),
             Err(error) => {
                 return Err(io::Error::new(error.kind(), format!("{}: {error}", path.display())));
             }

@@ -6,7 +6,7 @@ use std::io;
 use std::ops::Range;
 use std::path::Path;
 
-use super::crc32;
+use super::{crc32, is_absent};
 
 const MARK: [u8; 8] = *b"cudamd1\n";
 const ENTRIES_FROM: usize = 12;
@@ -28,7 +28,7 @@ impl Pack {
     pub(super) fn read(path: &Path) -> io::Result<Self> {
         match std::fs::read(path) {
             Ok(bytes) => Ok(Self::decode(bytes).unwrap_or_default()),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::default()),
+            Err(error) if is_absent(&error) => Ok(Self::default()),
             Err(error) => Err(io::Error::new(error.kind(), format!("{}: {error}", path.display()))),
         }
     }

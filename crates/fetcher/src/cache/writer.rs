@@ -142,12 +142,15 @@ fn write(
     let folder = path.parent().unwrap_or(cache);
     let temporary = || tempfile::Builder::new().prefix(".new-").tempfile_in(folder);
     let mut file = match temporary() {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+        Ok(file) => file,
+        Err(_) => {
             fs_err::create_dir_all(folder)?;
             mark_as_cache(cache);
-            temporary()?
+            // Its own error names a file that never was.
+            temporary().map_err(|error| {
+                io::Error::new(error.kind(), format!("{}: {}", folder.display(), error.kind()))
+            })?
         }
-        file => file?,
     };
     fill(file.as_file_mut())?;
     file.persist(path).map_err(|error| error.error)?;

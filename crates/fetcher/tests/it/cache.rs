@@ -98,8 +98,8 @@ fn offline_uses_what_is_old_and_names_what_is_missing() {
     server.take();
     let fetcher = run(&server, cache.path(), Mode::Offline);
     let foo = ask(&fetcher, "foo").expect("an answer").expect("there");
-    insta::assert_snapshot!(error(fetcher.metadata(SourceId(0), name("foo"), &newest(&foo))), @"");
-    insta::assert_snapshot!(error(ask(&fetcher, "other")), @"");
+    insta::assert_snapshot!(error(fetcher.metadata(SourceId(0), name("foo"), &newest(&foo))), @"the METADATA of foo-1.0-py3-none-any.whl is not in the cache, and --offline allows no request: run once without --offline to fill the cache");
+    insta::assert_snapshot!(error(ask(&fetcher, "other")), @"http://127.0.0.1:PORT/simple/other/ (index 'test') is not in the cache, and --offline allows no request: run once without --offline to fill the cache");
     assert_eq!(server.take().len(), 0);
 }
 
@@ -137,6 +137,6 @@ fn a_failure_names_the_copy_at_hand_and_leaves_it() {
     let cache = tempfile::tempdir().expect("a folder");
     assert!(ask(&run(&server, cache.path(), Mode::Online), "foo").expect("an answer").is_some());
     broken.store(true, Ordering::SeqCst);
-    insta::assert_snapshot!(error(ask(&run(&server, cache.path(), Mode::Online), "foo")), @"");
+    insta::assert_snapshot!(error(ask(&run(&server, cache.path(), Mode::Online), "foo")), @"cannot read http://127.0.0.1:PORT/simple/foo/: the server failed (HTTP 502 Bad Gateway), tried 4 times; try again later. A copy from 0 minutes ago is in the cache; --offline uses it");
     assert!(ask(&run(&server, cache.path(), Mode::Offline), "foo").expect("an answer").is_some());
 }

@@ -16,10 +16,8 @@ use crate::support::{
 fn json_is_asked_for_and_html_is_understood() {
     let server = Server::start(|seen| match seen.path.as_str() {
         "/simple/foo/" => page("foo-1.0-py3-none-any.whl", ""),
-        "/simple/bar/" => {
-            Reply::new(200, r#"<a href="/files/bar-2.0-py3-none-any.whl#sha256=x">bar</a>"#)
-                .with("content-type", "text/html")
-        }
+        "/simple/bar/" => Reply::new(200, r#"<a href="/files/bar-2.0-py3-none-any.whl">bar</a>"#)
+            .with("content-type", "text/html"),
         _ => Reply::new(404, ""),
     });
     let cache = tempfile::tempdir().expect("a folder");
@@ -123,7 +121,7 @@ fn what_is_no_page_is_said_to_be_none() {
     let server = Server::start(|_| Reply::new(200, "<html><form>Please sign in</form></html>"));
     let cache = tempfile::tempdir().expect("a folder");
     let fetcher = run(&server, cache.path(), Mode::Online);
-    insta::assert_snapshot!(error(ask(&fetcher, "foo")), @"");
+    insta::assert_snapshot!(error(ask(&fetcher, "foo")), @"cannot use http://127.0.0.1:PORT/simple/foo/: the body is not an index page, but an HTML page with a form, perhaps to sign in");
 }
 
 #[test]
@@ -135,6 +133,6 @@ fn an_unusable_source_is_refused_at_once() {
         let config = config(source, cache.path(), Mode::Online);
         cuda_lock_fetcher::Fetcher::new(config, observer).err().map(|error| error.to_string())
     };
-    insta::assert_snapshot!(refused("ftp://me:pw@index.example/simple/").unwrap_or_default(), @"");
+    insta::assert_snapshot!(refused("ftp://me:pw@index.example/simple/").unwrap_or_default(), @"the index 'test' has the URL ftp://index.example/simple/: use https://, http:// or file://");
     assert_eq!(refused("https://index.example/simple"), None);
 }

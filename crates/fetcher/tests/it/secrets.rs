@@ -38,10 +38,10 @@ fn missing_and_wrong_credentials_are_told_apart() {
     let server = guarded(|_| page(WHEEL, ""));
     let cache = tempfile::tempdir().expect("a folder");
     let said = |url| error(ask(&fetcher(config(source(url), cache.path(), Mode::Online)), "foo"));
-    insta::assert_snapshot!(said(server.url("/simple/")), @"");
+    insta::assert_snapshot!(said(server.url("/simple/")), @"cannot read http://127.0.0.1:PORT/simple/foo/: the server asks for credentials (HTTP 401 Unauthorized); give them in the URL of the index (https://USER:PASSWORD@127.0.0.1/…), or in the netrc file (machine 127.0.0.1 login USER password PASSWORD)");
     let wrong = said(with_key(&server, "wr0ng"));
     assert!(!wrong.contains("wr0ng"));
-    insta::assert_snapshot!(wrong, @"");
+    insta::assert_snapshot!(wrong, @"cannot read http://127.0.0.1:PORT/simple/foo/: the server does not accept the credentials given for it (HTTP 401 Unauthorized); check the user and password for 127.0.0.1");
 }
 
 #[test]

@@ -6,9 +6,7 @@ use std::time::{Duration, Instant};
 
 use cuda_lock_fetcher::{Fetcher, Mode};
 
-use crate::support::{
-    Listener, Reply, Server, ask, config, error, fetcher, page, plain, run, source,
-};
+use crate::support::{Listener, Reply, Server, ask, config, error, fetcher, page, run, source};
 
 const WHEEL: &str = "foo-1.0-py3-none-any.whl";
 
@@ -57,7 +55,7 @@ fn retry_after_is_obeyed_within_bounds() {
     assert!(started.elapsed() >= Duration::from_secs(1));
     let server = at_first(1, || Reply::new(429, "").with("retry-after", "3600"));
     let cache = tempfile::tempdir().expect("a folder");
-    insta::assert_snapshot!(error(ask(&run(&server, cache.path(), Mode::Online), "foo")), @"");
+    insta::assert_snapshot!(error(ask(&run(&server, cache.path(), Mode::Online), "foo")), @"cannot read http://127.0.0.1:PORT/simple/foo/: the server had too many requests (HTTP 429 Too Many Requests) and asks to wait 3600 s; try again later");
     assert_eq!(server.take().len(), 1);
 }
 
@@ -68,14 +66,14 @@ fn troubles_that_stay_are_named() {
         let cache = tempfile::tempdir().expect("a folder");
         error(ask(&run(&server, cache.path(), Mode::Online), "foo"))
     };
-    insta::assert_snapshot!(said(Reply::new(500, "")), @"");
-    insta::assert_snapshot!(said(Reply::new(418, "")), @"");
-    insta::assert_snapshot!(said(Reply { cut: Some(3), ..Reply::new(200, "a page") }), @"");
-    insta::assert_snapshot!(said(Reply { delay: Duration::from_secs(2), ..Reply::new(200, "") }), @"");
-    insta::assert_snapshot!(said(Reply::new(302, "").with("location", "/simple/foo/")), @"");
-    insta::assert_snapshot!(said(Reply::new(302, "").with("location", "javascript:0")), @"");
-    insta::assert_snapshot!(said(Reply::new(200, "x").with("content-encoding", "zstd")), @"");
-    insta::assert_snapshot!(said(Reply::new(200, "x").with("content-encoding", "gzip")), @"");
+    insta::assert_snapshot!(said(Reply::new(500, "")), @"cannot read http://127.0.0.1:PORT/simple/foo/: the server failed (HTTP 500 Internal Server Error), tried 4 times; try again later");
+    insta::assert_snapshot!(said(Reply::new(418, "")), @"cannot read http://127.0.0.1:PORT/simple/foo/: the server gave an answer that is not expected (HTTP 418 I'm a teapot)");
+    insta::assert_snapshot!(said(Reply { cut: Some(3), ..Reply::new(200, "a page") }), @"cannot read http://127.0.0.1:PORT/simple/foo/: the body ended after 3 of 6 bytes, tried 4 times; try again");
+    insta::assert_snapshot!(said(Reply { delay: Duration::from_secs(2), ..Reply::new(200, "") }), @"cannot read http://127.0.0.1:PORT/simple/foo/: the server sent nothing for 0.5 s, tried 4 times; check the URL and the network; with a filled cache, --offline needs neither");
+    insta::assert_snapshot!(said(Reply::new(302, "").with("location", "/simple/foo/")), @"cannot read http://127.0.0.1:PORT/simple/foo/: the server redirects in circles (20 times)");
+    insta::assert_snapshot!(said(Reply::new(302, "").with("location", "javascript:0")), @"cannot read http://127.0.0.1:PORT/simple/foo/: the server redirects to something that is no web address");
+    insta::assert_snapshot!(said(Reply::new(200, "x").with("content-encoding", "zstd")), @"cannot use http://127.0.0.1:PORT/simple/foo/: the body is compressed as 'zstd', which was not asked for");
+    insta::assert_snapshot!(said(Reply::new(200, "x").with("content-encoding", "gzip")), @"cannot use http://127.0.0.1:PORT/simple/foo/: the compressed body was cut off; try again");
 }
 
 #[test]
@@ -90,8 +88,8 @@ fn a_server_that_is_not_there_is_named() {
         let fetcher = fetcher(config(source(url), cache.path(), Mode::Online));
         error(ask(&fetcher, "foo"))
     };
-    insta::assert_snapshot!(said(&format!("http://127.0.0.1:{port}/simple/")), @"");
-    insta::assert_snapshot!(said("http://index.invalid/simple/"), @"");
+    insta::assert_snapshot!(said(&format!("http://127.0.0.1:{port}/simple/")), @"cannot read http://127.0.0.1:PORT/simple/foo/: no connection to 127.0.0.1:PORT: nothing listens there, tried 4 times; check the URL and the network; with a filled cache, --offline needs neither");
+    insta::assert_snapshot!(said("http://index.invalid/simple/"), @"cannot read http://index.invalid/simple/foo/: the host name 'index.invalid' has no address (DNS), tried 4 times; check the URL and the network; with a filled cache, --offline needs neither");
 }
 
 #[test]
@@ -104,8 +102,8 @@ fn a_certificate_that_is_not_trusted_is_named() {
         let mut config = config(source(url), cache.path(), Mode::Online);
         config.ca_bundle = Some(path.to_owned());
         let text = error(ask(&fetcher(config), "foo"));
-        plain(&text).replace(&*cache.path().to_string_lossy(), "DIR")
+        text.replace(&*cache.path().to_string_lossy(), "DIR")
     };
-    insta::assert_snapshot!(said(&broken), @"");
-    insta::assert_snapshot!(said(&cache.path().join("absent.pem")), @"");
+    insta::assert_snapshot!(said(&broken), @"cannot read https://127.0.0.1:PORT/simple/foo/: the CA bundle DIR/ca.pem holds no PEM certificate");
+    insta::assert_snapshot!(said(&cache.path().join("absent.pem")), @"cannot read https://127.0.0.1:PORT/simple/foo/: the CA bundle cannot be read: failed to open file `DIR/absent.pem`: No such file or directory (os error 2)");
 }
