@@ -23,11 +23,11 @@ fn examples() -> Vec<(String, String)> {
         std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     let mut found: Vec<(String, String)> = entries
         .map(|entry| entry.unwrap().path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "toml"))
+        .filter(|path| path.join("env.toml").is_file())
         .map(|path| {
             (
-                path.file_stem().unwrap().to_string_lossy().into_owned(),
-                std::fs::read_to_string(path).unwrap(),
+                path.file_name().unwrap().to_string_lossy().into_owned(),
+                std::fs::read_to_string(path.join("env.toml")).unwrap(),
             )
         })
         .collect();

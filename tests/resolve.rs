@@ -410,7 +410,7 @@ fn metadata_with_another_hash_is_not_believed() {
     if run.code == 0 {
         assert_eq!(project.packages()["b"], "2.0.0", "as the wheel itself says");
     } else {
-        says(&run, &["a-1.1.0-py3-none-any.whl", "sha256"]);
+        says(&run, &["a-1.1.0-py3-none-any.whl", "SHA-256"]);
         assert!(wrote_nothing(&project));
     }
 }

@@ -187,7 +187,9 @@ impl Provider {
                     self.require(&mut constraints, &subject, &requirement, &reason);
                 }
                 Ok(_) => {}
-                Err(error) => return Ok(Err(format!("its METADATA cannot be read: {error}").into())),
+                Err(error) => {
+                    return Ok(Err(format!("its METADATA cannot be read: {error}").into()));
+                }
             }
         }
         let filename = Some(file.filename.as_str());
@@ -218,10 +220,7 @@ impl Provider {
         extra: Name,
         build: &DistVersion,
     ) -> Result<Result<Vec<Constraint>, Unusable>, CatalogError> {
-        let subject = (
-            Package::Dist { name, extra: Some(extra) },
-            Version::Dist(build.clone()),
-        );
+        let subject = (Package::Dist { name, extra: Some(extra) }, Version::Dist(build.clone()));
         let mut constraints = vec![Constraint {
             subject: subject.clone(),
             package: Package::dist(name),
@@ -263,7 +262,11 @@ impl DependencyProvider for Provider {
         self.priority(*package, range, statistics.conflict_count())
     }
 
-    fn choose_version(&self, package: &Package, range: &Range) -> Result<Option<Version>, CatalogError> {
+    fn choose_version(
+        &self,
+        package: &Package,
+        range: &Range,
+    ) -> Result<Option<Version>, CatalogError> {
         self.choose(*package, range)
     }
 
@@ -288,7 +291,9 @@ impl DependencyProvider for Provider {
                 if constraint.range.contains(version) {
                     continue;
                 }
-                return Ok(Dependencies::Unavailable("it requires another version of itself".into()));
+                return Ok(Dependencies::Unavailable(
+                    "it requires another version of itself".into(),
+                ));
             }
             dependencies.push((constraint.package, constraint.range.clone()));
             self.remember(Rc::new(constraint));
@@ -296,4 +301,3 @@ impl DependencyProvider for Provider {
         Ok(Dependencies::Available(dependencies.into_iter().collect()))
     }
 }
-
