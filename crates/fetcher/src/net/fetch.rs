@@ -87,7 +87,7 @@ impl Head {
             key: self.key,
             retry_after: retry_after(&self.headers),
         };
-        NetworkError { url: self.url.clone(), cause, attempts: self.attempts }
+        NetworkError { url: Box::new(self.url.clone()), cause, attempts: self.attempts }
     }
 }
 
@@ -136,7 +136,7 @@ impl Http {
         let _slot = self.slots.acquire().await;
         let mut url = without_secrets(request.url);
         for _ in 0..=MAX_REDIRECTS {
-            let fail = |cause| NetworkError { url: url.clone(), cause, attempts };
+            let fail = |cause| NetworkError { url: Box::new(url.clone()), cause, attempts };
             let (mut response, key) = self.send(request, &url).await.map_err(fail)?;
             let status = response.status();
             if let Some(next) = redirect(&response) {
@@ -156,7 +156,11 @@ impl Http {
             }
             return Ok(head);
         }
-        Err(NetworkError { url, cause: Cause::TooManyRedirects(MAX_REDIRECTS), attempts })
+        Err(NetworkError {
+            url: Box::new(url),
+            cause: Cause::TooManyRedirects(MAX_REDIRECTS),
+            attempts,
+        })
     }
 
     async fn send(

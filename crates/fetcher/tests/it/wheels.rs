@@ -32,8 +32,8 @@ fn index(
 }
 
 fn first_metadata(fetcher: &Fetcher) -> Result<Arc<Metadata>, CatalogError> {
-    let foo = ask(fetcher, "foo").expect("an answer").expect("there");
-    fetcher.metadata(SourceId(0), name("foo"), &newest(&foo))
+    let project = ask(fetcher, "foo").expect("an answer").expect("there");
+    fetcher.metadata(SourceId(0), name("foo"), &newest(&project))
 }
 
 /// Asks for METADATA in a run of its own; what it says, and the paths and ranges of the requests for it.
@@ -135,9 +135,9 @@ fn a_host_that_never_has_such_files_is_not_asked_for_more() {
     });
     let cache = tempfile::tempdir().expect("a folder");
     let fetcher = run(&server, cache.path(), Mode::Online);
-    let foo = ask(&fetcher, "foo").expect("an answer").expect("there");
+    let project = ask(&fetcher, "foo").expect("an answer").expect("there");
     for version in 0..5 {
-        let file = foo.files.files(version).remove(0);
+        let file = project.files.files(version).remove(0);
         assert_is_foo(fetcher.metadata(SourceId(0), name("foo"), &file));
     }
     let missing = server.paths().into_iter().filter(|path| path.ends_with(".metadata")).count();
