@@ -14,6 +14,7 @@ use url::Url;
 
 use super::auth::{KeyOrigin, Keyring};
 use super::client::Clients;
+use super::gate::Gates;
 use super::range::Range;
 use super::shown::{shown, without_secrets};
 use super::sink::Sink;
@@ -34,6 +35,7 @@ pub(crate) struct Http {
     pub(crate) patience: Patience,
     pub(crate) counters: Arc<Counters>,
     pub(crate) observer: Arc<dyn Observer>,
+    pub(crate) gates: Gates,
     /// One permit per request in flight.
     pub(crate) slots: Semaphore,
 }
@@ -188,7 +190,16 @@ impl Http {
         }
         add(&self.counters.requests, 1);
         let patience = &self.patience;
+        let gate = self.gates.gate(url);
+        let turn = match &gate {
+            Some(gate) => gate.pass().await,
+            None => None,
+        };
         let response = builder.send().await.map_err(|error| Cause::of(error, url, patience))?;
+        drop(turn);
+        if let Some(gate) = &gate {
+            gate.answered();
+        }
         if response.status() == StatusCode::NOT_MODIFIED {
             add(&self.counters.not_modified, 1);
         }

@@ -303,14 +303,23 @@ fn stated_metadata_goes_before_any_file() {
 }
 
 #[test]
-fn a_digest_can_be_learned_by_download() {
-    let server = Server::start(|_| Reply::new(200, vec![7; 100_000]));
+fn a_digest_is_learned_by_one_download() {
+    let server = Server::start(|seen| match seen.header("if-none-match") {
+        "\"a\"" => Reply::new(304, "").with("cache-control", "max-age=600"),
+        _ => Reply::new(200, vec![7; 100_000])
+            .with("etag", "\"a\"")
+            .with("cache-control", "max-age=600"),
+    });
     let cache = tempfile::tempdir().expect("a folder");
-    let fetcher = run(&server, cache.path(), Mode::Online);
     let url = server.url("/files/a.whl");
-    let (digest, size) = fetcher.download_sha256(&url, 1 << 20).expect("an answer");
-    assert_eq!((digest, size), (Sha256::digest([7; 100_000]).into(), 100_000));
-    insta::assert_snapshot!(error(fetcher.download_sha256(&url, 1000)), @"cannot read http://127.0.0.1:PORT/files/a.whl: the file has 100000 bytes, the limit is 1000 bytes");
-    let offline = run(&server, cache.path(), Mode::Offline);
-    insta::assert_snapshot!(error(offline.download_sha256(&url, 1000)), @"the digest of http://127.0.0.1:PORT/files/a.whl is not known, and --offline allows no download");
+    let learn = |mode, limit| run(&server, cache.path(), mode).download_sha256(&url, limit);
+    insta::assert_snapshot!(error(learn(Mode::Offline, 1000)), @"the digest of http://127.0.0.1:PORT/files/a.whl is not known, and --offline allows no download");
+    insta::assert_snapshot!(error(learn(Mode::Online, 1000)), @"cannot read http://127.0.0.1:PORT/files/a.whl: the file has 100000 bytes, the limit is 1000 bytes");
+    let expected = (Sha256::digest([7; 100_000]).into(), 100_000);
+    for mode in [Mode::Online, Mode::Online, Mode::Online, Mode::Refresh, Mode::Offline] {
+        assert_eq!(learn(mode, 1 << 20).expect("an answer"), expected);
+    }
+    let conditions: Vec<_> =
+        server.take().iter().map(|seen| seen.header("if-none-match").to_owned()).collect();
+    assert_eq!(conditions, ["", "", "\"a\"", "\"a\"", "\"a\""]);
 }
