@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::sync::Arc;
+use std::time::Duration;
 
 use cuda_lock_constraint::catalog::{Catalog, CatalogError, File, Metadata};
 use cuda_lock_constraint::version::SourceId;
@@ -116,20 +117,22 @@ fn an_advertised_file_that_is_missing_is_made_up_for() {
     assert_eq!(asked, [format!("{WHEEL}.metadata"), format!("{WHEEL} bytes=-65536")]);
 }
 
+/// A page with five wheels whose METADATA files are advertised.
+fn five_wheels() -> Reply {
+    let file = |n| {
+        format!(
+            r#"{{"filename":"foo-1.{n}-py3-none-any.whl","url":"/f/foo-1.{n}-py3-none-any.whl","hashes":{{}},"core-metadata":true}}"#
+        )
+    };
+    let files: Vec<_> = (0..5).map(file).collect();
+    Reply::new(200, format!(r#"{{"name":"foo","files":[{}]}}"#, files.join(",")))
+}
+
 #[test]
 fn a_host_that_never_has_such_files_is_not_asked_for_more() {
     let bytes = wheel(20);
     let server = Server::start(move |seen| match seen.path.as_str() {
-        "/simple/foo/" => {
-            let files: Vec<_> = (0..5)
-                .map(|n| {
-                    format!(
-                        r#"{{"filename":"foo-1.{n}-py3-none-any.whl","url":"/f/foo-1.{n}-py3-none-any.whl","hashes":{{}},"core-metadata":true}}"#
-                    )
-                })
-                .collect();
-            Reply::new(200, format!(r#"{{"name":"foo","files":[{}]}}"#, files.join(",")))
-        }
+        "/simple/foo/" => five_wheels(),
         path if path.ends_with(".metadata") => Reply::new(404, ""),
         _ => ranged(seen, &bytes),
     });
@@ -142,6 +145,28 @@ fn a_host_that_never_has_such_files_is_not_asked_for_more() {
     }
     let missing = server.paths().into_iter().filter(|path| path.ends_with(".metadata")).count();
     assert_eq!(missing, 2);
+}
+
+#[test]
+fn what_is_needed_goes_before_what_is_expected() {
+    let server = Server::start(|seen| match seen.path.as_str() {
+        "/simple/foo/" => five_wheels(),
+        _ => Reply { delay: Duration::from_millis(100), ..Reply::new(200, METADATA) },
+    });
+    let cache = tempfile::tempdir().expect("a folder");
+    let mut config = config(source(server.url("/simple/")), cache.path(), Mode::Online);
+    config.concurrency = 1;
+    let fetcher = fetcher(config);
+    let project = ask(&fetcher, "foo").expect("an answer").expect("there");
+    let files: Vec<_> = (0..5).map(|version| project.files.files(version).remove(0)).collect();
+    for file in &files {
+        fetcher.expect_metadata(SourceId(0), name("foo"), file);
+    }
+    assert_is_foo(fetcher.metadata(SourceId(0), name("foo"), &files[4]));
+    let asked = server.paths();
+    // The page, at most one hint that was on its way, and the one that is needed; perhaps the next hint already.
+    let needed = asked.iter().position(|path| path.contains("foo-1.4-"));
+    assert!(needed.is_some_and(|at| at <= 2), "{asked:?}");
 }
 
 #[test]
