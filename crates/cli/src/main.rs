@@ -1,2 +1,31 @@
-//! placeholder
-fn main() {}
+//! The program `cuda-lock`.
+
+mod args;
+mod commands;
+mod exit;
+mod lock;
+mod output;
+mod plan;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use crate::args::{Cli, Command};
+use crate::exit::Exit;
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version are no errors; everything else on the command line is bad input.
+            let exit = if error.use_stderr() { Exit::BadInput } else { Exit::Ok };
+            let _ = error.print();
+            return exit.into();
+        }
+    };
+    match cli.command {
+        Command::Resolve(args) => commands::resolve::run(&args),
+    }
+    .into()
+}

@@ -7,8 +7,14 @@ use jiff::Timestamp;
 use crate::name::Name;
 use crate::version::SourceId;
 
+/// What to do when an expected page has arrived.
+pub type OnProject = Box<dyn FnOnce(Arc<Project>) + Send>;
+
+/// What to do when expected METADATA has arrived.
+pub type OnMetadata = Box<dyn FnOnce(Arc<Metadata>) + Send>;
+
 /// Indexes, seen from the solver. All calls may block on I/O; the solver has a thread of its own.
-pub trait Catalog: Sync {
+pub trait Catalog: Send + Sync {
     /// The releases of `name` on one source, `None` when that source does not have the project (404, or 403 on an index
     /// that answers so). Called often: an implementation keeps what it has read.
     ///
@@ -27,11 +33,12 @@ pub trait Catalog: Sync {
         file: &File,
     ) -> Result<Arc<Metadata>, CatalogError>;
 
-    /// A hint that `name` will be asked for soon: start fetching, do not wait.
-    fn expect_project(&self, _source: SourceId, _name: Name) {}
+    /// A hint that `name` will be asked for soon: start fetching, do not wait, and call `then` (once, on any thread)
+    /// when it is there. A catalog that has the answer at hand may drop the hint: the solver will ask.
+    fn expect_project(&self, _source: SourceId, _name: Name, _then: OnProject) {}
 
-    /// A hint that this METADATA will be asked for soon.
-    fn expect_metadata(&self, _source: SourceId, _name: Name, _file: &File) {}
+    /// The same for METADATA.
+    fn expect_metadata(&self, _source: SourceId, _name: Name, _file: &File, _then: OnMetadata) {}
 }
 
 /// A project page: every release of one project on one source.

@@ -1,9 +1,30 @@
-//! What must hold on a CUDA machine.
+//! What must hold on a CUDA machine, and how to find versions for which it does. No I/O.
+//!
+//! Everything known is a [`constraint::Constraint`]: a subject needs a package in a range, because of a reason with its
+//! source. `resolve` hands constraints to PubGrub, `audit` evaluates them on pins, `explain` prints them, the lock records
+//! them.
+//!
+//! | module | what it is |
+//! | --- | --- |
+//! | [`package`], [`version`], [`name`] | the graph's vocabulary: packages, versions and ranges |
+//! | [`machine`], [`target`] | what an environment is for |
+//! | [`wheel`], [`requirement`] | what file names and METADATA say (PEP 425, 427, 440, 508) |
+//! | [`catalog`] | where builds come from, as a trait |
+//! | [`matrix`] | the facts that no index publishes |
+//! | [`rules`] | from facts to constraints |
+//! | [`solve`] | from a problem to an answer, or to the proof that there is none |
+//! | [`check`] | constraints evaluated on pins |
 
 pub mod catalog;
+pub mod check;
 pub mod constraint;
 pub mod machine;
 pub mod matrix;
 pub mod name;
 pub mod package;
+pub mod requirement;
+pub mod rules;
+pub mod solve;
+pub mod target;
 pub mod version;
+pub mod wheel;

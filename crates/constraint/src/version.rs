@@ -7,7 +7,10 @@ mod system;
 use std::fmt;
 
 pub use dist::{DistVersion, SourceId};
-pub use specifiers::{SystemRangeError, dist_range, exact_range, python_range, system_range};
+pub use specifiers::{
+    SystemRangeError, any_build, dist_range, exact_range, if_present, python_minor_range,
+    python_range, specifiers_mention_prerelease, system_range,
+};
 pub use system::{InvalidSystemVersion, SystemVersion};
 
 use crate::name::Name;

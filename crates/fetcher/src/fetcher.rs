@@ -7,7 +7,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use cuda_lock_constraint::catalog::{Catalog, CatalogError, File, Metadata};
+use cuda_lock_constraint::catalog::{Catalog, CatalogError, File, Metadata, OnMetadata, OnProject};
 use cuda_lock_constraint::name::Name;
 use cuda_lock_constraint::version::SourceId;
 use rustc_hash::FxHashMap;
@@ -148,6 +148,12 @@ impl Fetcher {
         runtime.as_ref().map_err(Clone::clone)
     }
 
+    /// False as long as the cache had every answer: then there is nothing to fetch ahead, and looking ahead would only
+    /// do twice what the solver does once.
+    fn uses_network(&self) -> bool {
+        self.runtime.get().is_some()
+    }
+
     fn source(&self, id: SourceId) -> Result<&Source, CatalogError> {
         self.inner.sources.get(&id).ok_or_else(|| {
             CatalogError::Invalid(format!("there is no index with the number {}", id.0).into())
@@ -249,18 +255,31 @@ impl Catalog for Fetcher {
         }
     }
 
-    fn expect_project(&self, source: SourceId, name: Name) {
+    fn expect_project(&self, source: SourceId, name: Name, then: OnProject) {
         // An error is told to whoever then asks.
         if self.inner.sources.get(&source).is_some_and(|s| s.format == SourceFormat::Flat) {
             let _ = self.start_flat(source);
-        } else {
-            let _ = self.start_project(source, name);
+        } else if let Ok(slot) = self.start_project(source, name)
+            && self.uses_network()
+        {
+            slot.then(move |result| {
+                if let Ok(Some(project)) = result {
+                    then(Arc::clone(project));
+                }
+            });
         }
     }
 
-    fn expect_metadata(&self, _source: SourceId, name: Name, file: &File) {
-        if self.stated(name, file).is_none() {
-            let _ = self.start_metadata(name, file);
+    fn expect_metadata(&self, _source: SourceId, name: Name, file: &File, then: OnMetadata) {
+        if self.stated(name, file).is_none()
+            && let Ok(slot) = self.start_metadata(name, file)
+            && self.uses_network()
+        {
+            slot.then(move |result| {
+                if let Ok(metadata) = result {
+                    then(Arc::clone(metadata));
+                }
+            });
         }
     }
 }

@@ -17,7 +17,11 @@ pub(crate) struct Slot<V> {
     value: OnceLock<V>,
     awaited: AtomicBool,
     awaited_now: Notify,
+    then: Mutex<Vec<Then<V>>>,
 }
+
+/// What is done with a value as soon as it is there.
+type Then<V> = Box<dyn FnOnce(&V) + Send>;
 
 /// The right, and the duty, to make the value of a slot. When it is dropped without one (the work was cancelled or
 /// panicked), the slot gets the value for that case, so that nobody waits for ever.
@@ -44,6 +48,7 @@ impl<K: Eq + Hash, V> OnceMap<K, V> {
                     value: OnceLock::new(),
                     awaited: AtomicBool::new(false),
                     awaited_now: Notify::new(),
+                    then: Mutex::default(),
                 });
                 entry.insert(Arc::clone(&slot));
                 (Arc::clone(&slot), Some(Maker { slot, otherwise }))
@@ -64,11 +69,34 @@ impl<V: Clone> Slot<V> {
     }
 }
 
+impl<V> Slot<V> {
+    /// Calls `then` with the value: now if there is one, else on the thread that brings it.
+    pub(crate) fn then(&self, then: impl FnOnce(&V) + Send + 'static) {
+        let mut waiting = self.then.lock().unwrap_or_else(PoisonError::into_inner);
+        match self.value.get() {
+            Some(value) => {
+                drop(waiting);
+                then(value);
+            }
+            None => waiting.push(Box::new(then)),
+        }
+    }
+
+    fn give(&self, value: V) {
+        // Only the maker sets the value, so it is empty until now.
+        let _ = self.value.set(value);
+        let waiting =
+            std::mem::take(&mut *self.then.lock().unwrap_or_else(PoisonError::into_inner));
+        if let Some(value) = self.value.get() {
+            waiting.into_iter().for_each(|then| then(value));
+        }
+    }
+}
+
 impl<V> Maker<V> {
     /// Gives the value to everybody who waits.
     pub(crate) fn finish(self, value: V) {
-        // Only the maker sets the value, so it is empty until now.
-        let _ = self.slot.value.set(value);
+        self.slot.give(value);
     }
 
     /// Returns as soon as somebody waits for the value: then it is no longer just a hint.
@@ -82,7 +110,7 @@ impl<V> Maker<V> {
 impl<V> Drop for Maker<V> {
     fn drop(&mut self) {
         if self.slot.value.get().is_none() {
-            let _ = self.slot.value.set((self.otherwise)());
+            self.slot.give((self.otherwise)());
         }
     }
 }

@@ -1,1 +1,16 @@
-//! placeholder
+//! What people write and read: env.toml, pylock.toml, requirements.txt.
+//!
+//! - [`manifest`]: env.toml, typed, with positions; [`schema`]: its JSON Schema.
+//! - [`pylock`]: the lock (PEP 751), written in one fixed form and read from any tool.
+//! - [`requirements_out`]: the same lock as requirements.txt with hashes.
+//! - [`diagnostic`]: messages that point into a file.
+//! - [`atomic`]: files that are either old or new, never half.
+
+pub mod atomic;
+pub mod diagnostic;
+mod document;
+pub mod manifest;
+mod pep508;
+pub mod pylock;
+pub mod requirements_out;
+pub mod schema;

@@ -6,20 +6,74 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct File {
-    /// Lowest driver for a CUDA major version by minor-version compatibility.
+    /// Driver branches, ascending.
+    pub branch: Vec<Branch>,
+    /// Lowest driver for a CUDA version, or for every toolkit of a CUDA major version.
     pub floor: Vec<Floor>,
+    /// Who may use forward-compatibility packages.
+    pub forward: Forward,
+    /// Forward-compatibility packages, by ascending CUDA version.
+    pub forward_package: Vec<ForwardPackage>,
 }
 
-/// The lowest driver with which any toolkit of one CUDA major version starts.
+/// A driver branch.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Branch {
+    /// The number of the branch, 535 for R535.
+    pub branch: u64,
+    /// The CUDA version that its drivers report.
+    pub cuda: String,
+    /// Its first Linux driver.
+    pub linux: String,
+    /// Its first Windows driver, where one is published.
+    #[serde(default)]
+    pub windows: Option<String>,
+    /// Public sources.
+    pub source: Vec<String>,
+}
+
+/// The lowest driver with which a toolkit starts.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Floor {
-    /// CUDA major version.
-    pub cuda_major: u64,
+    /// A CUDA major version (`12`), or one version that has a number of its own (`10.2`).
+    pub cuda: String,
     /// Lowest Linux driver.
     pub linux: String,
     /// Lowest Windows driver.
     pub windows: String,
+    /// Public sources.
+    pub source: Vec<String>,
+}
+
+/// What holds for all forward-compatibility packages.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Forward {
+    /// Product lines that they work on.
+    pub brands: Vec<String>,
+    /// What else a person has to know.
+    pub note: String,
+    /// The error on other product lines.
+    pub ineligible: String,
+    /// The error of a driver that is too old, without such a package.
+    pub insufficient: String,
+    /// Public sources.
+    pub source: Vec<String>,
+}
+
+/// The forward-compatibility package of one CUDA version.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ForwardPackage {
+    /// The CUDA version that it brings.
+    pub cuda: String,
+    /// The driver branches that it works on.
+    pub branches: Vec<u64>,
+    /// Those of them on which only data-center GPUs are listed.
+    #[serde(default)]
+    pub data_center_only: Vec<u64>,
     /// Public sources.
     pub source: Vec<String>,
 }

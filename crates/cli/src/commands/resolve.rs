@@ -1,0 +1,282 @@
+//! `cuda-lock resolve`: env.toml becomes pylock.toml and requirements.txt.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use cuda_lock_constraint::catalog::{Catalog, CatalogError};
+use cuda_lock_constraint::solve::{Conflict, Problem, Solution, SolveError, solve};
+use cuda_lock_fetcher::Fetcher;
+use cuda_lock_formats::atomic::{Outcome, Output, write_all};
+use cuda_lock_formats::manifest::{ExcludeNewer, Manifest};
+use cuda_lock_formats::pylock::Pylock;
+
+use crate::args::{Format, Resolve};
+use crate::exit::Exit;
+use crate::lock::Answer;
+use crate::output::progress::Progress;
+use crate::output::{conflict, json, message, stack};
+use crate::plan::{self, Plan, Sources};
+
+/// A file that is to be written.
+struct Written {
+    path: PathBuf,
+    content: String,
+}
+
+/// Runs the command.
+pub fn run(args: &Resolve) -> Exit {
+    match resolve(args) {
+        Ok(exit) | Err(exit) => exit,
+    }
+}
+
+fn resolve(args: &Resolve) -> Result<Exit, Exit> {
+    let manifest = read_manifest(&args.manifest)?;
+    let exclude_newer = exclude_newer(args)?;
+    let sources = plan::sources(&manifest, &args.manifest).map_err(bad_input)?;
+    if sources.all.is_empty() {
+        return Err(bad_input(plan::none_left(&manifest)));
+    }
+    let names: Vec<Option<&str>> = match &args.target {
+        Some(name) => vec![Some(name.as_str())],
+        None => manifest.target_names(),
+    };
+    let plans = names
+        .into_iter()
+        .map(|name| plan::plan(&manifest, name, &sources, exclude_newer.as_ref()))
+        .collect::<Result<Vec<Plan>, _>>()
+        .map_err(bad_input)?;
+    let progress = Arc::new(Progress::new(args.quiet));
+    let config = plan::fetcher(&manifest, &sources, &args.network);
+    let observer = Arc::clone(&progress);
+    let fetcher = Fetcher::new(config, observer).map_err(|error| {
+        message::error(error);
+        Exit::BadInput
+    })?;
+    let fetcher = Arc::new(fetcher);
+    let run = Run { args, manifest: &manifest, sources: &sources, catalog: fetcher.clone() };
+    let outcome = run.all(&plans, &progress);
+    progress.clear();
+    fetcher.finish();
+    outcome
+}
+
+/// What all targets share.
+struct Run<'a> {
+    args: &'a Resolve,
+    manifest: &'a Manifest,
+    sources: &'a Sources,
+    catalog: Arc<dyn Catalog>,
+}
+
+impl Run<'_> {
+    /// Solves every target, then writes all files or none.
+    fn all(&self, plans: &[Plan], progress: &Progress) -> Result<Exit, Exit> {
+        let mut files = Vec::new();
+        let mut reports = Vec::new();
+        let mut exit = Exit::Ok;
+        for plan in plans {
+            let target = plan.spec.name.as_deref();
+            let paths = Paths::new(&self.args.manifest, target);
+            let solved = self.solve(plan, &paths);
+            progress.clear();
+            match solved {
+                Ok((problem, solution)) => {
+                    let system = solution.system_stack(&problem);
+                    let answer = Answer {
+                        manifest: self.manifest,
+                        plan,
+                        problem: &problem,
+                        sources: self.sources,
+                        solution: &solution,
+                        stack: &system,
+                    };
+                    self.show(&answer, &mut reports);
+                    let lock = answer.pylock();
+                    let requirements = answer.requirements(&lock).map_err(|error| {
+                        message::error(error);
+                        Exit::No
+                    })?;
+                    files.push(Written { path: paths.lock, content: lock.to_toml() });
+                    files.push(Written { path: paths.requirements, content: requirements });
+                }
+                Err(SolveError::Conflict(found)) => {
+                    exit = Exit::No;
+                    self.refuse(target, &found, &mut reports);
+                }
+                Err(SolveError::Catalog(error)) => return Err(unreadable(&error)),
+            }
+        }
+        if self.args.format == Format::Json {
+            print_json(&json::Report { schema: 1, targets: reports });
+        }
+        if exit == Exit::Ok && !self.args.dry_run {
+            self.write(&files)?;
+        }
+        Ok(exit)
+    }
+
+    /// The newest Python of the plan for which there is a solution.
+    fn solve(&self, plan: &Plan, paths: &Paths) -> Result<(Arc<Problem>, Solution), SolveError> {
+        let mut first = None;
+        for python in &plan.pythons {
+            let mut problem = plan.problem_for(python);
+            problem.policy.preferences = self.kept(paths);
+            let problem = Arc::new(problem);
+            match solve(Arc::clone(&problem), Arc::clone(&self.catalog)) {
+                Ok(solution) => return Ok((problem, solution)),
+                Err(SolveError::Conflict(conflict)) => {
+                    first.get_or_insert(conflict);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        match first {
+            Some(conflict) => Err(SolveError::Conflict(conflict)),
+            None => {
+                Err(SolveError::Catalog(CatalogError::Invalid("no Python to solve for".into())))
+            }
+        }
+    }
+
+    /// The versions of the lock that is there, which are kept while they hold.
+    fn kept(
+        &self,
+        paths: &Paths,
+    ) -> std::collections::BTreeMap<cuda_lock_constraint::name::Name, pep440_rs::Version> {
+        if self.args.upgrade {
+            return Default::default();
+        }
+        let Ok(text) = fs_err::read_to_string(&paths.lock) else { return Default::default() };
+        let name = paths.lock.display().to_string();
+        let Ok(lock) = Pylock::parse(&text, &name) else { return Default::default() };
+        let moved = |name: &str| {
+            self.args.upgrade_package.iter().any(|wanted| {
+                cuda_lock_constraint::name::Name::new(wanted)
+                    .is_ok_and(|wanted| wanted.as_str() == name)
+            })
+        };
+        lock.packages
+            .into_iter()
+            .filter(|package| !moved(package.name.as_str()))
+            .filter_map(|package| Some((package.name, package.version?)))
+            .collect()
+    }
+
+    fn show(&self, answer: &Answer<'_>, reports: &mut Vec<json::TargetReport>) {
+        for warning in &answer.solution.warnings {
+            message::warning(warning);
+        }
+        if self.args.format == Format::Json {
+            reports.push(json::solved(answer));
+            return;
+        }
+        if self.args.quiet {
+            return;
+        }
+        let target = answer.plan.spec.name.as_ref().map(|name| format!(" for {name}"));
+        let count = answer.solution.builds.len();
+        let mut out = anstream::stdout();
+        let _ = writeln!(out, "Resolved {count} packages{}:\n", target.unwrap_or_default());
+        stack::print(answer);
+        let _ = writeln!(out);
+        if self.args.dry_run {
+            for (name, chosen) in &answer.solution.builds {
+                let _ = writeln!(out, "{name}=={}", chosen.version);
+            }
+        }
+    }
+
+    fn refuse(
+        &self,
+        target: Option<&str>,
+        found: &Conflict,
+        reports: &mut Vec<json::TargetReport>,
+    ) {
+        if self.args.format == Format::Json {
+            reports.push(json::unsolved(target, found));
+            return;
+        }
+        if let Some(target) = target {
+            message::line(format_args!("target {target}:"));
+        }
+        conflict::print(found, self.args.verbose);
+    }
+
+    fn write(&self, files: &[Written]) -> Result<(), Exit> {
+        let outputs: Vec<Output<'_>> = files
+            .iter()
+            .map(|file| Output { path: &file.path, content: file.content.as_bytes() })
+            .collect();
+        let outcomes = write_all(&outputs).map_err(|error| {
+            message::error(error);
+            Exit::BadInput
+        })?;
+        if self.args.quiet || self.args.format == Format::Json {
+            return Ok(());
+        }
+        let mut out = anstream::stdout();
+        for (file, outcome) in files.iter().zip(outcomes) {
+            let verb = match outcome {
+                Outcome::Created | Outcome::Replaced => "wrote",
+                Outcome::Unchanged => "unchanged:",
+            };
+            let _ = writeln!(out, "{verb} {}", file.path.display());
+        }
+        Ok(())
+    }
+}
+
+/// The files of one target, beside env.toml.
+struct Paths {
+    lock: PathBuf,
+    requirements: PathBuf,
+}
+
+impl Paths {
+    fn new(manifest: &Path, target: Option<&str>) -> Self {
+        let (lock, requirements) = match target {
+            None => ("pylock.toml".to_owned(), "requirements.txt".to_owned()),
+            Some(name) => (format!("pylock.{name}.toml"), format!("requirements.{name}.txt")),
+        };
+        Self {
+            lock: manifest.with_file_name(lock),
+            requirements: manifest.with_file_name(requirements),
+        }
+    }
+}
+
+fn read_manifest(path: &Path) -> Result<Manifest, Exit> {
+    let bytes = fs_err::read(path).map_err(|error| {
+        message::error(format_args!("{error}"));
+        if error.kind() == std::io::ErrorKind::NotFound {
+            message::help("name the file, as in: cuda-lock resolve path/to/env.toml");
+        }
+        Exit::BadInput
+    })?;
+    Manifest::parse_bytes(&bytes, &path.display().to_string()).map_err(bad_input)
+}
+
+fn exclude_newer(args: &Resolve) -> Result<Option<ExcludeNewer>, Exit> {
+    args.exclude_newer.as_ref().map(|text| text.parse()).transpose().map_err(|error| {
+        message::error(format_args!("--exclude-newer: {error}"));
+        Exit::BadInput
+    })
+}
+
+fn bad_input(diagnostics: cuda_lock_formats::diagnostic::Diagnostics) -> Exit {
+    message::diagnostics(&diagnostics);
+    Exit::BadInput
+}
+
+fn unreadable(error: &CatalogError) -> Exit {
+    message::error(error);
+    Exit::Network
+}
+
+fn print_json(report: &json::Report) {
+    if let Ok(text) = serde_json::to_string_pretty(report) {
+        let _ = writeln!(std::io::stdout(), "{text}");
+    }
+}

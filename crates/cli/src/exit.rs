@@ -1,0 +1,22 @@
+//! The exit codes, which scripts and CI jobs rely on.
+
+use std::process::ExitCode;
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// Everything holds.
+    Ok = 0,
+    /// No solution, a stale lock, or findings.
+    No = 1,
+    /// The input cannot be used: env.toml, a flag, a file.
+    BadInput = 2,
+    /// An index could not be read.
+    Network = 3,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        ExitCode::from(exit as u8)
+    }
+}

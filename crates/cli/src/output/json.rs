@@ -1,0 +1,98 @@
+//! The answer for programs. The shape is versioned: fields are added, never changed, within one `schema`.
+
+use serde::Serialize;
+
+use crate::lock::Answer;
+use cuda_lock_constraint::solve::{Conflict, describe};
+
+/// `cuda-lock resolve --format json`.
+#[derive(Serialize)]
+pub struct Report {
+    /// Version of this shape.
+    pub schema: u32,
+    /// One entry for each target.
+    pub targets: Vec<TargetReport>,
+}
+
+/// One target.
+#[derive(Serialize)]
+pub struct TargetReport {
+    /// Its name; null when env.toml has no targets.
+    pub target: Option<String>,
+    /// What was chosen; null when there is no solution.
+    pub stack: Option<Vec<Row>>,
+    /// Every package with its version.
+    pub packages: Vec<Package>,
+    /// What a program must do at load time.
+    pub loading: Vec<String>,
+    /// Things a person should know.
+    pub warnings: Vec<String>,
+    /// The facts that collide, when there is no solution.
+    pub conflict: Vec<Fact>,
+}
+
+/// One line of the stack.
+#[derive(Serialize)]
+pub struct Row {
+    /// driver, GPU, CUDA ...
+    pub layer: String,
+    /// Its version.
+    pub value: String,
+    /// More in words.
+    pub note: String,
+}
+
+/// One package.
+#[derive(Serialize)]
+pub struct Package {
+    /// Its name.
+    pub name: String,
+    /// Its version with local label.
+    pub version: String,
+}
+
+/// One fact of a conflict.
+#[derive(Serialize)]
+pub struct Fact {
+    /// In words.
+    pub text: String,
+    /// Who says so.
+    pub source: Option<String>,
+}
+
+/// The report of a solved target.
+#[must_use]
+pub fn solved(answer: &Answer<'_>) -> TargetReport {
+    let rows = super::stack::rows(answer).into_iter();
+    let packages = answer.solution.builds.iter();
+    TargetReport {
+        target: answer.plan.spec.name.clone(),
+        stack: Some(rows.map(|(layer, value, note)| Row { layer, value, note }).collect()),
+        packages: packages
+            .map(|(name, chosen)| Package {
+                name: name.to_string(),
+                version: chosen.version.to_string(),
+            })
+            .collect(),
+        loading: answer.stack.loading.iter().map(|step| step.text.clone()).collect(),
+        warnings: answer.solution.warnings.clone(),
+        conflict: Vec::new(),
+    }
+}
+
+/// The report of a target without solution.
+#[must_use]
+pub fn unsolved(target: Option<&str>, conflict: &Conflict) -> TargetReport {
+    let fact = |fact| {
+        let (text, source) = describe(fact);
+        Fact { text, source }
+    };
+    TargetReport {
+        target: target.map(str::to_owned),
+        stack: None,
+        packages: Vec::new(),
+        loading: Vec::new(),
+        warnings: Vec::new(),
+        conflict: conflict.facts.iter().map(fact).collect(),
+    }
+}

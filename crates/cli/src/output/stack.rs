@@ -1,0 +1,100 @@
+//! The solved stack as a small table: driver, GPUs, CUDA, cuDNN, torch, onnxruntime.
+
+use std::io::Write as _;
+
+use cuda_lock_constraint::machine::Machine;
+use cuda_lock_constraint::package::Package;
+use cuda_lock_constraint::solve::Problem;
+
+use super::message::{FAINT, STRONG};
+use crate::lock::Answer;
+
+/// The distributions that have a line of their own, in this order.
+const SHOWN: [&str; 7] =
+    ["torch", "torchvision", "torchaudio", "onnxruntime-gpu", "onnxruntime", "onnx", "numpy"];
+
+/// Prints the table to standard output.
+pub fn print(answer: &Answer<'_>) {
+    let mut out = anstream::stdout();
+    for (label, value, note) in rows(answer) {
+        let note = if note.is_empty() { note } else { format!("  {FAINT}{note}{FAINT:#}") };
+        let _ = writeln!(out, "  {STRONG}{label:<16}{STRONG:#} {value}{note}");
+    }
+    let steps = &answer.stack.loading;
+    if !steps.is_empty() {
+        let _ = writeln!(out, "\n  When the program starts:");
+        for step in steps {
+            let _ = writeln!(out, "  - {}", step.text);
+        }
+    }
+}
+
+/// Label, value and note of each line.
+#[must_use]
+pub fn rows(answer: &Answer<'_>) -> Vec<(String, String, String)> {
+    let mut rows = Vec::new();
+    let mut row =
+        |label: &str, value: String, note: String| rows.push((label.to_owned(), value, note));
+    let machine = &answer.problem.machine;
+    row("Python", answer.problem.target.python.to_string(), machine.platform.to_string());
+    let minimum = &answer.stack.minimum_driver;
+    match (&machine.driver, minimum) {
+        (Some(driver), Some(minimum)) => {
+            row("driver", driver.to_string(), format!("{minimum} or newer will do"));
+        }
+        (Some(driver), None) => row("driver", driver.to_string(), String::new()),
+        (None, Some(minimum)) => {
+            row("driver", format!(">= {minimum}"), "not given: the minimum".into())
+        }
+        (None, None) => {}
+    }
+    gpus(&mut row, answer, machine);
+    for (label, package) in [("CUDA", Package::Cuda), ("cuDNN", Package::Cudnn)] {
+        if let Some(version) = answer.solution.layer(package).filter(|_| used(answer, package)) {
+            row(label, version.to_string(), String::new());
+        }
+    }
+    for name in SHOWN {
+        if let Some(chosen) = answer.solution.build(name) {
+            row(name, chosen.version.to_string(), place(answer.problem, chosen.version.source()));
+        }
+    }
+    rows
+}
+
+fn gpus(row: &mut impl FnMut(&str, String, String), answer: &Answer<'_>, machine: &Machine) {
+    let covered: Vec<String> = answer.stack.capabilities.iter().map(ToString::to_string).collect();
+    let runs = if covered.is_empty() {
+        String::new()
+    } else {
+        format!("runs on compute capability {}", covered.join(", "))
+    };
+    match machine.gpus.as_deref() {
+        Some([]) => row("GPU", "none".into(), String::new()),
+        Some(gpus) => {
+            for (n, gpu) in gpus.iter().enumerate() {
+                let name = if gpu.name == gpu.capability.as_str() {
+                    format!("compute capability {}", gpu.capability)
+                } else {
+                    format!("{} ({})", gpu.name, gpu.capability)
+                };
+                row("GPU", name, if n == 0 { runs.clone() } else { String::new() });
+            }
+        }
+        None if !runs.is_empty() => row("GPU", "not given".into(), runs),
+        None => {}
+    }
+}
+
+fn used(answer: &Answer<'_>, package: Package) -> bool {
+    answer.solution.system_constraints().any(|constraint| constraint.package == package)
+}
+
+/// Where a build is from, when that is not the usual place.
+fn place(problem: &Problem, source: cuda_lock_constraint::version::SourceId) -> String {
+    match problem.source(source) {
+        Some(source) if source.id.0 == 0 => String::new(),
+        Some(source) => format!("from {}", source.name),
+        None => "from its URL".to_owned(),
+    }
+}

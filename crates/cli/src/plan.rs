@@ -1,0 +1,221 @@
+//! From env.toml to problems and a fetcher: what is solved, and where builds may come from.
+
+mod sources;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use cuda_lock_constraint::machine::Machine;
+use cuda_lock_constraint::matrix;
+use cuda_lock_constraint::name::Name;
+use cuda_lock_constraint::requirement::Requirement;
+use cuda_lock_constraint::rules::onnx_model::Model;
+use cuda_lock_constraint::solve::{Policy, Prerelease, Problem, Resolution};
+use cuda_lock_constraint::target::Target;
+use cuda_lock_fetcher::{FetcherConfig, Mode, StaticMetadata};
+use cuda_lock_formats::diagnostic::{Diagnostic, Diagnostics, Severity};
+use cuda_lock_formats::manifest::{
+    self, Backends, ExcludeNewer, Manifest, PythonRequest, ResolutionMode, TargetSpec,
+};
+use pep440_rs::Version as Pep440;
+use serde_spanned::Spanned;
+
+use crate::args::Network;
+pub use sources::{Sources, none_left};
+
+/// One target of env.toml, ready to be solved.
+pub struct Plan {
+    /// The target as env.toml has it.
+    pub spec: TargetSpec,
+    /// The Pythons to try, the preferred first: more than one when env.toml gives a range.
+    pub pythons: Vec<Pep440>,
+    /// The problem for the first of them.
+    pub problem: Problem,
+}
+
+impl Plan {
+    /// The problem for one Python.
+    #[must_use]
+    pub fn problem_for(&self, python: &Pep440) -> Problem {
+        let mut problem = self.problem.clone();
+        let Target { libc, free_threaded, macos, platform, .. } = problem.target;
+        problem.target = Target { libc, free_threaded, macos, ..Target::new(platform, python) };
+        problem
+    }
+}
+
+/// Plans one target.
+///
+/// # Errors
+/// What cannot be used, with its place in env.toml.
+pub fn plan(
+    manifest: &Manifest,
+    name: Option<&str>,
+    sources: &Sources,
+    exclude_newer: Option<&ExcludeNewer>,
+) -> Result<Plan, Diagnostics> {
+    let spec = manifest.target(name).map_err(|error| at_top(manifest, &error.to_string()))?;
+    let machine = manifest.machine_of(&spec)?;
+    let pythons = pythons(manifest, &spec)?;
+    let first = pythons.first().cloned().unwrap_or_else(|| Pep440::new([3]));
+    let target = Target {
+        libc: machine.libc.clone(),
+        free_threaded: matches!(spec.python.get_ref(), PythonRequest::FreeThreaded(_)),
+        ..Target::new(machine.platform, &first)
+    };
+    let options = &manifest.options;
+    let problem = Problem {
+        target,
+        machine,
+        requirements: requirements(manifest, &spec.dependencies)?,
+        constraints: requirements(manifest, &options.constraints)?,
+        overrides: requirements(manifest, &options.overrides)?,
+        substitute: options.substitute.iter().map(|(from, to)| (*from, *to.get_ref())).collect(),
+        sources: sources.all.iter().map(|known| known.source.clone()).collect(),
+        pinned_sources: pinned(manifest, sources),
+        backends: match &manifest.pytorch.backends {
+            Backends::Any => None,
+            Backends::None => Some(Vec::new()),
+            Backends::Only(names) => Some(names.iter().map(|n| n.get_ref().clone()).collect()),
+        },
+        model: model(manifest.model.as_ref()),
+        policy: policy(manifest, exclude_newer),
+    };
+    Ok(Plan { spec, pythons, problem })
+}
+
+/// The configuration of the fetcher for all targets.
+#[must_use]
+pub fn fetcher(manifest: &Manifest, sources: &Sources, network: &Network) -> FetcherConfig {
+    let mut config =
+        FetcherConfig::new(sources.all.iter().map(|known| known.config.clone()).collect());
+    config.cache_dir.clone_from(&network.cache_dir);
+    config.no_cache = network.no_cache;
+    config.mode = match (network.offline, network.refresh) {
+        (true, _) => Mode::Offline,
+        (false, true) => Mode::Refresh,
+        (false, false) => Mode::Online,
+    };
+    config.overrides = manifest.metadata.iter().map(stated).collect();
+    config.with_environment()
+}
+
+/// Every index that env.toml and the matrices know.
+///
+/// # Errors
+/// When a name in `only-indexes` or `[sources]` is no index.
+pub fn sources(manifest: &Manifest, manifest_path: &Path) -> Result<Sources, Diagnostics> {
+    sources::sources(manifest, manifest_path)
+}
+
+fn at_top(manifest: &Manifest, text: &str) -> Diagnostics {
+    Diagnostics::new(vec![Diagnostic::error(manifest.source(), text)])
+}
+
+fn at<T>(manifest: &Manifest, value: &Spanned<T>, text: &str) -> Diagnostics {
+    Diagnostics::new(vec![manifest.diagnostic(Severity::Error, value.span(), text)])
+}
+
+fn requirements(
+    manifest: &Manifest,
+    texts: &[Spanned<String>],
+) -> Result<Vec<Arc<Requirement>>, Diagnostics> {
+    texts
+        .iter()
+        .map(|text| match text.get_ref().parse::<Requirement>() {
+            Ok(requirement) => Ok(Arc::new(requirement)),
+            Err(error) => Err(at(manifest, text, &error.to_string())),
+        })
+        .collect()
+}
+
+/// The Pythons that a request allows, newest first.
+fn pythons(manifest: &Manifest, spec: &TargetSpec) -> Result<Vec<Pep440>, Diagnostics> {
+    let specifiers = match spec.python.get_ref() {
+        PythonRequest::Version(version) | PythonRequest::FreeThreaded(version) => {
+            return Ok(vec![version.clone()]);
+        }
+        PythonRequest::Range(specifiers) => specifiers,
+    };
+    let range = cuda_lock_constraint::version::python_range(specifiers);
+    let known = matrix::python().minor.iter().filter_map(|row| row.version.parse::<Pep440>().ok());
+    let allowed: Vec<Pep440> = known
+        .filter(|python| {
+            range.contains(&Target::new(*spec.platform.get_ref(), python).python_version())
+        })
+        .collect();
+    if allowed.is_empty() {
+        let text = format!("no known Python satisfies \"{specifiers}\"");
+        return Err(at(manifest, &spec.python, &text));
+    }
+    Ok(allowed)
+}
+
+fn pinned(
+    manifest: &Manifest,
+    sources: &Sources,
+) -> BTreeMap<Name, cuda_lock_constraint::version::SourceId> {
+    manifest
+        .sources
+        .iter()
+        .filter_map(|(name, index)| Some((*name, sources.by_name(index.get_ref())?.source.id)))
+        .collect()
+}
+
+fn model(model: Option<&manifest::Model>) -> Option<Model> {
+    let model = model?;
+    let number = |n: &Option<Spanned<u32>>| n.as_ref().map(|n| u64::from(*n.get_ref()));
+    let (opset, ir) = (number(&model.opset), number(&model.ir_version));
+    (opset.is_some() || ir.is_some()).then_some(Model { opset, ir })
+}
+
+fn policy(manifest: &Manifest, exclude_newer: Option<&ExcludeNewer>) -> Policy {
+    let options = &manifest.options;
+    let stated = options.exclude_newer.as_ref().map(Spanned::get_ref);
+    Policy {
+        resolution: match options.resolution {
+            ResolutionMode::Highest => Resolution::Highest,
+            ResolutionMode::Lowest => Resolution::Lowest,
+            ResolutionMode::LowestDirect => Resolution::LowestDirect,
+        },
+        prerelease: match options.prerelease {
+            manifest::Prerelease::Disallow => Prerelease::Disallow,
+            manifest::Prerelease::Allow => Prerelease::Allow,
+            manifest::Prerelease::IfNecessary => Prerelease::IfNecessary,
+            manifest::Prerelease::Explicit => Prerelease::Explicit,
+            manifest::Prerelease::IfNecessaryOrExplicit => Prerelease::IfNecessaryOrExplicit,
+        },
+        exclude_newer: exclude_newer.or(stated).map(|date| date.before),
+        preferences: BTreeMap::new(),
+    }
+}
+
+fn stated(stated: &manifest::StaticMetadata) -> StaticMetadata {
+    let version = stated.version.as_ref().map(|version| version.get_ref().clone());
+    StaticMetadata {
+        name: *stated.name.get_ref(),
+        metadata: cuda_lock_constraint::catalog::Metadata {
+            name: stated.name.get_ref().to_string(),
+            version: version.as_ref().map(ToString::to_string).unwrap_or_default(),
+            requires_dist: stated
+                .requires_dist
+                .iter()
+                .map(|text| Arc::from(text.get_ref().as_str()))
+                .collect(),
+            requires_python: stated
+                .requires_python
+                .as_ref()
+                .map(|text| Arc::from(text.get_ref().as_str())),
+            provides_extra: stated.provides_extra.iter().map(|e| e.get_ref().to_string()).collect(),
+        },
+        version,
+    }
+}
+
+/// The machine as a whole is needed by the lock as well.
+impl AsRef<Machine> for Plan {
+    fn as_ref(&self) -> &Machine {
+        &self.problem.machine
+    }
+}

@@ -1,0 +1,87 @@
+//! `matrices/companions.toml`.
+
+use serde::{Deserialize, Serialize};
+
+/// The whole file.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct File {
+    /// How distributions are tied to the accelerator of torch.
+    pub family: Vec<Family>,
+    /// The torch of releases that do not name it.
+    pub torch: Vec<Torch>,
+    /// Distributions with kernels for a list of CUDA versions.
+    pub cuda_choice: Vec<CudaChoice>,
+}
+
+/// How a distribution is tied to the accelerator of its torch.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Family {
+    /// The distribution.
+    pub name: String,
+    /// How.
+    pub tied: Tied,
+    /// Whether every file on a PyTorch index carries `+BACKEND`.
+    pub labelled: bool,
+    /// What people see with another build of torch.
+    #[serde(default)]
+    pub symptom: Option<String>,
+    /// Public sources.
+    pub source: Vec<String>,
+}
+
+/// How strong the tie is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Tied {
+    /// The very same build variant.
+    Backend,
+    /// The same CUDA major version.
+    CudaMajor,
+    /// No CUDA code inside.
+    None,
+}
+
+/// The torch of one release.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Torch {
+    /// The distribution.
+    pub name: String,
+    /// The release.
+    pub version: String,
+    /// PEP 440 specifiers on torch.
+    pub torch: String,
+    /// CUDA major version of its build on PyPI for Linux, where the torch range does not tell.
+    #[serde(default)]
+    pub cuda_major: Option<u64>,
+    /// The fact in words.
+    pub text: String,
+    /// What people see otherwise.
+    #[serde(default)]
+    pub symptom: Option<String>,
+    /// Public sources.
+    pub source: Vec<String>,
+}
+
+/// Kernels for a list of CUDA versions.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CudaChoice {
+    /// The distribution.
+    pub name: String,
+    /// First version.
+    pub from: String,
+    /// Last version known; inclusive.
+    pub to: String,
+    /// The CUDA versions.
+    pub cuda: Vec<String>,
+    /// Whether a version that is not in the list is refused.
+    pub exact: bool,
+    /// What people see otherwise.
+    #[serde(default)]
+    pub symptom: Option<String>,
+    /// Public sources.
+    pub source: Vec<String>,
+}

@@ -1,0 +1,73 @@
+//! `matrices/indexes.toml`.
+
+use serde::{Deserialize, Serialize};
+
+/// The whole file.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct File {
+    /// Public indexes.
+    pub index: Vec<Index>,
+}
+
+/// A public index, or a family of them.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Index {
+    /// Name, `{backend}` standing for a backend.
+    pub name: String,
+    /// Address, `{backend}` standing for a backend.
+    pub url: String,
+    /// Other addresses of the same files.
+    pub mirrors: Vec<String>,
+    /// Whose index it is.
+    pub kind: Kind,
+    /// What is published there.
+    pub channel: Channel,
+    /// How its pages look.
+    pub format: Format,
+    /// What is taken from it; empty for everything.
+    pub distributions: Vec<String>,
+    /// Backends that are known to exist.
+    pub backends: Vec<String>,
+    /// Whether 403 means that the index lacks the project.
+    pub forbidden_means_absent: bool,
+    /// Public sources.
+    pub source: Vec<String>,
+}
+
+/// Whose index it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// PyPI.
+    Pypi,
+    /// PyTorch's.
+    Pytorch,
+    /// ONNX Runtime's.
+    Onnxruntime,
+    /// NVIDIA's.
+    Nvidia,
+}
+
+/// What is published on an index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Channel {
+    /// Releases.
+    Release,
+    /// Development builds; asked only when named.
+    Nightly,
+}
+
+/// How the pages of an index look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Format {
+    /// PEP 691.
+    Json,
+    /// PEP 503.
+    Html,
+    /// One page with links to files.
+    Flat,
+}

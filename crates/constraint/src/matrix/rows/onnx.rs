@@ -1,0 +1,84 @@
+//! `matrices/onnx.toml`.
+
+use serde::{Deserialize, Serialize};
+
+pub use super::onnxruntime::Symptom;
+
+/// The whole file.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct File {
+    /// What onnxruntime reads.
+    pub runtime: Vec<Runtime>,
+    /// What `torch.onnx.export` writes.
+    pub exporter: Vec<Exporter>,
+    /// IR version by opset.
+    pub opset_ir: Vec<OpsetIr>,
+    /// What the onnx package knows.
+    pub library: Vec<Library>,
+    /// What people see.
+    pub symptom: Vec<Symptom>,
+}
+
+/// Highest opset and IR version that a release reads.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Runtime {
+    /// First version.
+    pub from: String,
+    /// Last version known; inclusive.
+    pub to: String,
+    /// Highest ai.onnx opset.
+    pub max_opset: u64,
+    /// Highest IR version.
+    pub max_ir: u64,
+    /// Public sources.
+    pub source: Vec<String>,
+}
+
+/// What `torch.onnx.export` writes.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Exporter {
+    /// First version.
+    pub from: String,
+    /// Last version known; inclusive.
+    pub to: String,
+    /// Without a wish.
+    pub default_opset: u64,
+    /// At most.
+    pub max_opset: u64,
+    /// IR version of the default exporter; absent when it follows from the opset.
+    #[serde(default)]
+    pub ir: Option<u64>,
+    /// Public sources.
+    pub source: Vec<String>,
+}
+
+/// IR version that the TorchScript exporter writes for an opset.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OpsetIr {
+    /// The opset.
+    pub opset: u64,
+    /// The IR version.
+    pub ir: u64,
+    /// Public sources.
+    pub source: Vec<String>,
+}
+
+/// What a release of the onnx package knows.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Library {
+    /// First version.
+    pub from: String,
+    /// Last version known; inclusive.
+    pub to: String,
+    /// Newest opset.
+    pub opset: u64,
+    /// Newest IR version.
+    pub ir: u64,
+    /// Public sources.
+    pub source: Vec<String>,
+}

@@ -1,0 +1,57 @@
+//! `matrices/owners.toml`.
+
+use serde::{Deserialize, Serialize};
+
+/// The whole file.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct File {
+    /// Import packages with one owner.
+    pub owner: Vec<Owner>,
+    /// Releases that own another import package instead.
+    pub moved: Vec<Moved>,
+    /// Distributions that require a certain owner.
+    pub dependent: Vec<Dependent>,
+}
+
+/// An import package that one distribution may own.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Owner {
+    /// The import package.
+    pub module: String,
+    /// All that install it.
+    pub distributions: Vec<String>,
+    /// Why only one.
+    pub text: String,
+    /// What people see otherwise.
+    pub symptom: String,
+    /// Public sources.
+    pub source: Vec<String>,
+}
+
+/// Releases of a distribution that moved to another import package.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Moved {
+    /// The distribution.
+    pub name: String,
+    /// PEP 440 specifiers.
+    pub versions: String,
+    /// Public sources.
+    pub source: Vec<String>,
+}
+
+/// A distribution that requires a certain owner.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Dependent {
+    /// The distribution.
+    pub name: String,
+    /// The owner it requires.
+    pub requires: String,
+    /// In this version.
+    pub seen: String,
+    /// Public sources.
+    pub source: Vec<String>,
+}

@@ -1,0 +1,133 @@
+//! Constraints that hold only for one use of a distribution, which no input names. They are worth a warning, and a preference
+//! among versions that are otherwise equal, but never a refusal.
+
+use std::sync::LazyLock;
+
+use pep440_rs::Version as Pep440;
+
+use super::build::Build;
+use super::onnx_model::{ir_symptom, stamped_by_default};
+use super::span::Table;
+use super::{onnxruntime, owner};
+use crate::constraint::{Constraint, Fact, Force};
+use crate::matrix::{self, rows};
+use crate::name::Name;
+use crate::package::Package;
+use crate::version::{DistVersion, Range, SourceId, Version, if_present};
+
+static TENSORRT: LazyLock<Table<rows::onnxruntime::TensorRt>> =
+    LazyLock::new(|| Table::new(&matrix::onnxruntime().tensorrt));
+
+/// The import package whose owners read models.
+const RUNTIME: &str = "onnxruntime";
+
+/// What is good to hold beside [`stack::constraints`](super::stack::constraints). Every one is [`Force::IfPresent`].
+#[must_use]
+pub fn constraints(build: &Build) -> Vec<Constraint> {
+    match build.name.as_str() {
+        "onnx" => default_model(build),
+        onnxruntime::GPU => tensorrt(build),
+        _ => Vec::new(),
+    }
+}
+
+/// A model that the onnx package makes without a wish carries its newest opset and IR version; a runtime should read it.
+fn default_model(build: &Build) -> Vec<Constraint> {
+    let (Some((opset, ir)), Ok(runtime)) = (stamped_by_default(build), Name::new(RUNTIME)) else {
+        return Vec::new();
+    };
+    let runtimes = &matrix::onnx().runtime;
+    let reads = |row: &&rows::onnx::Runtime| row.max_opset >= opset && row.max_ir >= ir;
+    // What runtimes read only grows: the first one that reads the model, and everything after it. When none does yet, only
+    // a release newer than all that are known can.
+    let first: Option<Pep440> = runtimes.iter().find(reads).and_then(|row| row.from.parse().ok());
+    let at = |version: Pep440| Version::Dist(DistVersion::new(version, SourceId(0)));
+    let range = match (first, runtimes.last().and_then(|row| row.to.parse().ok())) {
+        (Some(first), _) => Range::higher_than(at(first)),
+        (None, Some(last)) => {
+            Range::strictly_higher_than(Version::Dist(DistVersion::after_locals(last)))
+        }
+        (None, None) => return Vec::new(),
+    };
+    let fact = Fact {
+        rule: "onnx-default-model",
+        text: format!(
+            "{} makes models of opset {opset} and ONNX IR {ir} unless told otherwise; set both when saving, or use \
+             an onnx that the runtime can follow",
+            build.title()
+        ),
+        sources: vec![format!("onnx.helper.make_model() of {}", build.title())],
+        symptom: ir_symptom(Some(ir), None),
+    };
+    owner::rivals(runtime)
+        .into_iter()
+        .map(|name| {
+            build.constraint(
+                Package::dist(name),
+                if_present(&range),
+                Force::IfPresent,
+                fact.clone(),
+            )
+        })
+        .collect()
+}
+
+/// The TensorRT provider links one major version of TensorRT.
+fn tensorrt(build: &Build) -> Vec<Constraint> {
+    let found = build.release().and_then(|release| TENSORRT.find(&release, |_| true));
+    let Some(found) = found else { return Vec::new() };
+    let major = found.row.major;
+    let fact = Fact {
+        rule: "tensorrt-mismatch",
+        text: format!(
+            "the TensorRT provider of {} needs TensorRT {major}{}",
+            build.title(),
+            found.fit.assumption()
+        ),
+        sources: found.row.source.clone(),
+        symptom: Some(found.row.symptom.clone()),
+    };
+    let bound = |release| Version::Dist(DistVersion::new(Pep440::new([release]), SourceId(0)));
+    let range = Range::from_range_bounds(bound(major)..bound(major + 1));
+    let names = found.row.wheels.iter().filter_map(|wheel| Name::new(wheel).ok());
+    names
+        .map(|name| {
+            let package = Package::dist(name);
+            build.constraint(package, if_present(&range), Force::IfPresent, fact.clone())
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::stack::testing::Pin;
+
+    fn allows(build: &Pin, name: &str, version: &str) -> bool {
+        let version = DistVersion::new(version.parse().expect("valid"), SourceId(0));
+        let on = Package::dist(Name::new(name).expect("valid"));
+        let mut constraints = constraints(&build.build());
+        constraints.retain(|constraint| constraint.package == on);
+        assert_eq!(constraints.len(), 1, "{name}");
+        assert!(constraints[0].range.contains(&Version::Dist(DistVersion::absent())));
+        constraints[0].range.contains(&Version::Dist(version))
+    }
+
+    #[test]
+    fn a_default_model_needs_a_runtime_that_follows() {
+        let onnx = Pin::pypi("onnx", "1.14.0");
+        assert!(!allows(&onnx, "onnxruntime", "1.14.1"));
+        assert!(allows(&onnx, "onnxruntime", "1.15.0"));
+        let newest = Pin::pypi("onnx", "1.23.2");
+        assert!(!allows(&newest, "onnxruntime-gpu", "1.31.1"));
+        assert!(allows(&newest, "onnxruntime", "1.32.0"));
+        assert!(allows(&Pin::pypi("onnx", "1.21.0"), "onnxruntime-gpu", "1.31.1"));
+    }
+
+    #[test]
+    fn the_tensorrt_provider_follows_one_major_version() {
+        let runtime = Pin::pypi("onnxruntime-gpu", "1.31.1");
+        assert!(allows(&runtime, "tensorrt-cu13", "10.14.1.48"));
+        assert!(!allows(&runtime, "tensorrt-cu13", "11.4.0.106"));
+    }
+}

@@ -1,0 +1,202 @@
+//! The GPU code that a build carries, as data for the rule that compares it with the GPUs of a machine.
+
+use std::sync::LazyLock;
+
+use pep440_rs::Version as Pep440;
+
+use super::build::Build;
+use super::onnxruntime;
+use super::span::{Fit, Found, Table};
+use super::torch::{TORCH, accelerator, backend_cuda, backend_name};
+use crate::machine::Platform;
+use crate::matrix::{self, rows};
+use crate::version::SystemVersion;
+
+static TORCH_CODE: LazyLock<Table<rows::torch::MachineCode>> =
+    LazyLock::new(|| Table::new(&matrix::torch().machine_code));
+static ORT_CODE: LazyLock<Table<rows::torch::MachineCode>> =
+    LazyLock::new(|| Table::new(&matrix::onnxruntime().machine_code));
+
+/// The machine code of one build.
+#[derive(Clone, Debug)]
+pub struct MachineCode {
+    /// Native code: `sm_86`, `sm_90a`.
+    pub cubins: &'static [String],
+    /// Code that the driver compiles: `compute_90`.
+    pub ptx: &'static [String],
+    /// The toolkit that made it; a driver has to know its PTX.
+    pub toolkit: SystemVersion,
+    /// Capabilities for which some kernels have no code.
+    pub gaps: Vec<Gap>,
+    /// Public sources.
+    pub sources: &'static [String],
+    /// Set when no fact speaks of this very build: what was taken instead, in words.
+    pub assumed_from: Option<String>,
+}
+
+/// A compute capability for which some kernels of a build have no code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gap {
+    /// The compute capability.
+    pub capability: SystemVersion,
+    /// Kernels without code.
+    pub missing: u64,
+    /// Kernels in all.
+    pub of: u64,
+}
+
+impl std::fmt::Display for Gap {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {} of {}", self.capability, self.missing, self.of)
+    }
+}
+
+/// The machine code of a build of torch or onnxruntime-gpu. `None` when the build has none (a CPU build), or when nothing
+/// near enough is known: then a GPU cannot be checked against it.
+#[must_use]
+pub fn machine_code(build: &Build, platform: Platform) -> Option<MachineCode> {
+    match build.name.as_str() {
+        TORCH => torch_code(build, platform),
+        onnxruntime::GPU => ort_code(build, platform),
+        _ => None,
+    }
+}
+
+fn torch_code(build: &Build, platform: Platform) -> Option<MachineCode> {
+    let accelerator = accelerator(build, platform)?;
+    if accelerator.is_cpu() {
+        return None;
+    }
+    let backend = backend_name(&accelerator.cuda);
+    let release = build.release()?;
+    if let Some(found) = find(&TORCH_CODE, &release, &backend, platform) {
+        return read(found, &format!("torch {{release}}+{backend}"));
+    }
+    let neighbour = older_backend(&accelerator.cuda, platform)?;
+    let found = find(&TORCH_CODE, &release, &neighbour, platform)?;
+    let mut code = read(found, "torch {release}")?;
+    let release = found.fit.release(&release);
+    code.assumed_from = Some(format!("torch {release}+{neighbour}"));
+    Some(code)
+}
+
+/// The newest backend below `cuda` in the same major version that has a row for the platform.
+fn older_backend(cuda: &SystemVersion, platform: Platform) -> Option<String> {
+    TORCH_CODE
+        .rows()
+        .filter(|row| row.platform == platform.as_str())
+        .filter_map(|row| backend_cuda(&row.build))
+        .filter(|other| other.major() == cuda.major() && other < cuda)
+        .max()
+        .map(|other| backend_name(&other))
+}
+
+fn ort_code(build: &Build, platform: Platform) -> Option<MachineCode> {
+    let origin = onnxruntime::origin_name(build.origin);
+    let release = build.release()?;
+    let own = find(&ORT_CODE, &release, origin, platform);
+    if let Some(found) = own.filter(|found| origin == onnxruntime::PYPI || found.fit == Fit::Known)
+    {
+        return read(found, "onnxruntime-gpu {release}");
+    }
+    // A feed's build that nobody has looked into: the nearest build on PyPI for the same CUDA.
+    let major = onnxruntime::target(build)?.cuda_major;
+    let found = ORT_CODE.find(&release, |row| {
+        let same = row.toolkit.parse().is_ok_and(|toolkit: SystemVersion| toolkit.major() == major);
+        row.platform == platform.as_str() && same
+    })?;
+    let mut code = read(found, "onnxruntime-gpu {release}")?;
+    let nearest = found.fit.release(&release);
+    code.assumed_from = Some(format!("the CUDA {major} build of onnxruntime-gpu {nearest}"));
+    Some(code)
+}
+
+fn find(
+    table: &Table<rows::torch::MachineCode>,
+    release: &Pep440,
+    build: &str,
+    platform: Platform,
+) -> Option<Found<rows::torch::MachineCode>> {
+    table.find(release, |row| row.build == build && row.platform == platform.as_str())
+}
+
+fn read(found: Found<rows::torch::MachineCode>, template: &str) -> Option<MachineCode> {
+    let row = found.row;
+    let assumed_from = match found.fit {
+        Fit::Known => None,
+        Fit::Older(at) | Fit::Newer(at) => Some(template.replace("{release}", at)),
+    };
+    Some(MachineCode {
+        cubins: &row.cubins,
+        ptx: &row.ptx,
+        toolkit: row.toolkit.parse().ok()?,
+        gaps: row.gaps.iter().filter_map(|text| gap(text)).collect(),
+        sources: &row.source,
+        assumed_from,
+    })
+}
+
+/// Reads `7.5: 48 of 278`.
+fn gap(text: &str) -> Option<Gap> {
+    let (capability, counts) = text.split_once(": ")?;
+    let (missing, of) = counts.split_once(" of ")?;
+    Some(Gap {
+        capability: capability.parse().ok()?,
+        missing: missing.parse().ok()?,
+        of: of.parse().ok()?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::stack::testing::{Pin, linux};
+
+    fn code(pin: &Pin, platform: Platform) -> MachineCode {
+        machine_code(&pin.build(), platform).expect("known")
+    }
+
+    #[test]
+    fn torch_from_pypi_has_no_ptx_and_index_builds_may() {
+        let pypi = code(&Pin::pypi("torch", "2.7.1"), linux());
+        assert_eq!(pypi.cubins.last().map(String::as_str), Some("sm_90"));
+        assert!(pypi.ptx.is_empty() && pypi.assumed_from.is_none());
+        let index = code(&Pin::pypi("torch", "2.7.1+cu128"), linux());
+        assert_eq!(index.ptx, ["compute_120"]);
+        assert_eq!(index.toolkit, SystemVersion::new(12, 8));
+    }
+
+    #[test]
+    fn what_no_fact_speaks_of_is_taken_from_the_nearest_and_said() {
+        let newer = code(&Pin::pypi("torch", "2.17.0+cu132"), linux());
+        assert_eq!(newer.assumed_from.as_deref(), Some("torch 2.15.0+cu132"));
+        let backend = code(&Pin::pypi("torch", "2.16.0+cu133"), linux());
+        assert_eq!(backend.assumed_from.as_deref(), Some("torch 2.15.0+cu132"));
+        let windows = code(&Pin::pypi("torch", "2.7.1+cu126"), Platform::WindowsX86_64);
+        assert_eq!(windows.assumed_from.as_deref(), Some("torch 2.9.0+cu126"));
+        assert!(machine_code(&Pin::pypi("torch", "3.0+cu140").build(), linux()).is_none());
+        assert!(machine_code(&Pin::pypi("torch", "2.9.1+cpu").build(), linux()).is_none());
+    }
+
+    #[test]
+    fn windows_and_linux_differ_for_one_onnxruntime_release() {
+        let linux_code = code(&Pin::pypi("onnxruntime-gpu", "1.30.0"), linux());
+        let windows = code(&Pin::pypi("onnxruntime-gpu", "1.30.0"), Platform::WindowsX86_64);
+        assert!(linux_code.cubins.iter().any(|c| c == "sm_90a"));
+        assert!(!windows.cubins.iter().any(|c| c == "sm_90a"));
+        assert_eq!(linux_code.gaps[0].to_string(), "7.5: 48 of 278");
+        let dead_end = code(&Pin::pypi("onnxruntime-gpu", "1.23.0"), linux());
+        assert_eq!(dead_end.ptx, ["compute_90a"]);
+    }
+
+    #[test]
+    fn a_feed_build_is_like_the_nearest_build_for_the_same_cuda() {
+        let known = Pin::feed("onnxruntime-gpu", "1.29.0", "onnxruntime-cuda-12");
+        assert!(code(&known, linux()).assumed_from.is_none());
+        let old = Pin::feed("onnxruntime-gpu", "1.18.0", "onnxruntime-cuda-12");
+        assert_eq!(
+            code(&old, linux()).assumed_from.as_deref(),
+            Some("the CUDA 12 build of onnxruntime-gpu 1.19.0")
+        );
+    }
+}

@@ -1,0 +1,266 @@
+//! From a problem to an answer: PubGrub over distributions and system layers together.
+//!
+//! [`solve`] runs on the calling thread and blocks on the catalog; all fetching ahead is done by the catalog on threads of
+//! its own. The modules: [`problem`] is what is asked; `candidates` which builds a project has for the target; `edges`
+//! turns facts into what PubGrub calls dependencies; `layers` decides driver, CUDA and cuDNN; `order` says what is decided
+//! first; `speculate` fetches ahead; [`solution`] is the answer, [`conflict`] the proof that there is none.
+
+mod candidates;
+pub mod conflict;
+mod edges;
+mod layers;
+mod order;
+pub mod problem;
+mod provider;
+mod reach;
+pub mod solution;
+mod speculate;
+pub mod stack;
+mod urls;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use pubgrub::PubGrubError;
+
+pub use candidates::{PassedOver, Rejection};
+pub use conflict::{CollidingFact, Conflict, describe, range_text};
+pub use problem::{Policy, Prerelease, Problem, Resolution, Source, SourceKind};
+pub use provider::Unusable;
+pub use solution::{Chosen, Solution};
+pub use stack::SystemStack;
+pub use urls::is_url_source;
+
+use crate::catalog::{Catalog, CatalogError};
+use crate::check::{Assignment, violations};
+use crate::constraint::{Force, Reason};
+use crate::name::Name;
+use crate::package::Package;
+use crate::rules;
+use crate::solve::provider::Provider;
+use crate::solve::reach::Reach;
+use crate::version::{DistVersion, Version};
+use crate::wheel::Tags;
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum SolveError {
+    /// No set of builds satisfies every constraint.
+    #[error("no environment satisfies env.toml on this machine")]
+    Conflict(Box<Conflict>),
+    /// An index could not be read.
+    #[error(transparent)]
+    Catalog(#[from] CatalogError),
+}
+
+/// Solves one problem.
+///
+/// The same problem over the same catalog has the same answer, whatever order fetches finish in.
+///
+/// # Errors
+/// [`SolveError::Conflict`] with the proof when there is no answer; [`SolveError::Catalog`] when an index cannot be read.
+pub fn solve(problem: Arc<Problem>, catalog: Arc<dyn Catalog>) -> Result<Solution, SolveError> {
+    if problem.needs_accelerators() {
+        return attempt(&problem, &catalog, Reach::Accelerators);
+    }
+    let first = attempt(&problem, &catalog, Reach::General);
+    let try_more = problem.has_accelerators()
+        && match &first {
+            Ok(solution) => held_back(&problem, &catalog, solution)?,
+            Err(SolveError::Conflict(conflict)) => problem.concerns_accelerators(conflict),
+            Err(SolveError::Catalog(_)) => false,
+        };
+    if !try_more {
+        return first;
+    }
+    match (attempt(&problem, &catalog, Reach::Accelerators), first) {
+        (Ok(more), Ok(first)) if !is_newer(&more, &first) => Ok(first),
+        // The indexes of the accelerators cannot be asked: what PyPI alone says is the more useful report.
+        (Err(SolveError::Catalog(why)), Err(SolveError::Conflict(mut conflict))) => {
+            conflict.unasked = Some(why.to_string());
+            Err(SolveError::Conflict(conflict))
+        }
+        (more, _) => more,
+    }
+}
+
+/// The distribution whose builds differ by accelerator, and whose version decides between two answers.
+const LEADER: &str = "torch";
+
+/// True when a newer torch exists than the one that was chosen: one of its other builds may run here.
+fn held_back(
+    problem: &Problem,
+    catalog: &Arc<dyn Catalog>,
+    solution: &Solution,
+) -> Result<bool, CatalogError> {
+    let Some(chosen) = solution.build(LEADER) else { return Ok(false) };
+    let Ok(name) = Name::new(LEADER) else { return Ok(false) };
+    let Some(project) = catalog.project(chosen.version.source(), name)? else { return Ok(false) };
+    let wanted = |version: &pep440_rs::Version| {
+        let build = Version::Dist(DistVersion::new(version.clone(), chosen.version.source()));
+        version.is_stable()
+            && problem
+                .requirements
+                .iter()
+                .filter(|r| r.name == name)
+                .all(|r| r.range().contains(&build))
+    };
+    let newest = project.versions.iter().rev().find(|version| wanted(version));
+    Ok(newest.is_some_and(|newest| chosen.version.version().is_some_and(|v| v < newest)))
+}
+
+fn is_newer(more: &Solution, first: &Solution) -> bool {
+    let public = |solution: &Solution| {
+        let chosen = solution.build(LEADER)?;
+        chosen.version.version().map(|version| version.clone().without_local())
+    };
+    public(more) > public(first)
+}
+
+/// One solve with a fixed reach.
+fn attempt(
+    problem: &Arc<Problem>,
+    catalog: &Arc<dyn Catalog>,
+    reach: Reach,
+) -> Result<Solution, SolveError> {
+    let tags = Arc::new(Tags::for_target(&problem.target));
+    let provider = Provider::new(Arc::clone(problem), Arc::clone(catalog), tags, reach);
+    match pubgrub::resolve(&provider, Package::Root, layers::root_version()) {
+        Ok(selected) => {
+            let selected: BTreeMap<Package, Version> = selected.into_iter().collect();
+            Ok(answer(&provider, &selected)?)
+        }
+        Err(PubGrubError::NoSolution(tree)) => {
+            Err(SolveError::Conflict(Box::new(Conflict::new(&provider, &tree))))
+        }
+        Err(
+            PubGrubError::ErrorRetrievingDependencies { source, .. }
+            | PubGrubError::ErrorChoosingVersion { source, .. }
+            | PubGrubError::ErrorInShouldCancel(source),
+        ) => Err(SolveError::Catalog(source)),
+    }
+}
+
+/// Gathers what was chosen, with every constraint that holds it.
+fn answer(
+    provider: &Provider,
+    selected: &BTreeMap<Package, Version>,
+) -> Result<Solution, CatalogError> {
+    let mut builds: BTreeMap<Name, Chosen> = BTreeMap::new();
+    let mut layers = BTreeMap::new();
+    let mut warnings = Vec::new();
+    for (package, version) in selected {
+        match (package, version) {
+            (Package::Dist { name, extra: None }, Version::Dist(build)) if !build.is_absent() => {
+                if let Some(chosen) = provider.chosen_build(*name, build)? {
+                    if let Some(reason) = &chosen.yanked {
+                        let because =
+                            if reason.is_empty() { String::new() } else { format!(": {reason}") };
+                        warnings
+                            .push(format!("{name} {build} was withdrawn by its author{because}"));
+                    }
+                    let python = &provider.problem.target.python;
+                    if let Some(stated) = chosen.excludes_python(python) {
+                        warnings.push(format!(
+                            "{name} {build} says that it is for Python {stated}; pip will not install it on {python}"
+                        ));
+                    }
+                    builds.insert(*name, chosen);
+                }
+            }
+            (Package::Root | Package::Dist { .. }, _) => {}
+            _ => {
+                layers.insert(*package, version.clone());
+            }
+        }
+    }
+    let mut constraints = Vec::new();
+    for (package, version) in selected {
+        let Ok(found) = provider.constraints(*package, version)? else { continue };
+        let subject = package.dist_name();
+        for constraint in &found {
+            let (Some(name), Force::Requires) = (constraint.package.dist_name(), constraint.force)
+            else {
+                continue;
+            };
+            if subject == Some(name) {
+                continue;
+            }
+            if let Some(required) = builds.get_mut(&name) {
+                required.required_by.insert(subject);
+            }
+            if let Some(chosen) = subject.and_then(|subject| builds.get_mut(&subject)) {
+                chosen.requires.insert(name);
+            }
+        }
+        constraints.extend(found);
+    }
+    for (package, version) in selected {
+        let (Package::Dist { name, extra: Some(extra) }, Version::Dist(_)) = (package, version)
+        else {
+            continue;
+        };
+        if let Some(chosen) = builds.get_mut(name) {
+            chosen.extras.insert(*extra);
+            let provided = chosen
+                .metadata
+                .provides_extra
+                .iter()
+                .any(|given| Name::new(given).is_ok_and(|given| given == *extra));
+            if !provided {
+                warnings.push(format!("{name} {} has no extra '{extra}'", chosen.version));
+            }
+        }
+    }
+    warnings.extend(provider.advice(&builds));
+    Ok(Solution { builds, layers, constraints, warnings, decisions: provider.decisions() })
+}
+
+impl Provider {
+    /// What would be better though nothing fails: advice that the chosen builds do not follow.
+    fn advice(&self, builds: &BTreeMap<Name, Chosen>) -> Vec<String> {
+        let pins: Assignment = builds
+            .iter()
+            .map(|(name, chosen)| (Package::dist(*name), Version::Dist(chosen.version.clone())))
+            .collect();
+        let mut texts = Vec::new();
+        for (name, chosen) in builds {
+            let input = self.build_of(*name, &chosen.version, None, &chosen.metadata);
+            let advice = rules::advice::constraints(&input);
+            for violation in violations(&pins, &advice) {
+                if let Reason::Matrix(fact) = &violation.constraint.reason {
+                    let found = violation.found.map(ToString::to_string).unwrap_or_default();
+                    let other = violation.constraint.package;
+                    texts.push(format!("{} ({other} {found} does not follow)", fact.text));
+                }
+            }
+        }
+        texts
+    }
+
+    fn chosen_build(
+        &self,
+        name: Name,
+        build: &DistVersion,
+    ) -> Result<Option<Chosen>, CatalogError> {
+        let Some(candidates) = self.candidates(name)? else { return Ok(None) };
+        let Some(candidate) = candidates.get(build) else { return Ok(None) };
+        let judge = self.judge();
+        let release = candidate.release(&judge);
+        let (Some(file), Some(metadata)) = (release.file(), self.metadata(name, build)?) else {
+            return Ok(None);
+        };
+        Ok(Some(Chosen {
+            version: build.clone(),
+            file: file.clone(),
+            extras: BTreeSet::new(),
+            metadata,
+            requires: BTreeSet::new(),
+            required_by: BTreeSet::new(),
+            yanked: release.yanked.clone(),
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests;

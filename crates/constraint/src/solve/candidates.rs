@@ -1,0 +1,209 @@
+//! The builds of one project, joined over the sources it may come from, and which of them may be chosen.
+
+use std::cell::OnceCell;
+use std::cmp::Reverse;
+use std::sync::Arc;
+
+use crate::catalog::{File, Project};
+use crate::name::Name;
+use crate::solve::problem::{Policy, Prerelease, Source};
+use crate::version::{DistVersion, SourceId};
+use crate::wheel::{ReleaseFit, Tags, Why};
+
+/// Every build of a project, ascending.
+pub(super) struct Candidates {
+    builds: Vec<Candidate>,
+    /// Places in `builds` from the newest public version to the oldest; among builds of one version the preferred first.
+    newest_first: Vec<u32>,
+    /// At least one release is no pre-release.
+    has_stable: bool,
+}
+
+/// One build: a release on one source.
+pub(super) struct Candidate {
+    pub(super) version: DistVersion,
+    project: Arc<Project>,
+    index: usize,
+    release: OnceCell<Release>,
+}
+
+/// The files of a release, judged for one target.
+pub(super) struct Release {
+    /// The files that exist for this solve: those excluded by date are gone.
+    pub(super) files: Vec<File>,
+    pub(super) fit: ReleaseFit,
+    /// Every usable file is yanked; the reason given with it.
+    pub(super) yanked: Option<Arc<str>>,
+    /// There are files, but all of them are newer than the cut-off.
+    pub(super) too_new: bool,
+}
+
+/// What [`Candidate::release`] needs to judge files.
+pub(super) struct Judge<'a> {
+    pub(super) tags: &'a Tags,
+    pub(super) policy: &'a Policy,
+    pub(super) sources: &'a [Source],
+}
+
+impl Candidates {
+    /// Joins the releases of several sources, given in the order of preference.
+    pub(super) fn join(projects: Vec<(SourceId, Arc<Project>)>) -> Self {
+        let mut builds = Vec::with_capacity(projects.iter().map(|(_, p)| p.versions.len()).sum());
+        let preferred: Vec<SourceId> = projects.iter().map(|(id, _)| *id).collect();
+        let several = projects.len() > 1;
+        for (source, project) in projects {
+            for (index, version) in project.versions.iter().enumerate() {
+                builds.push(Candidate {
+                    version: DistVersion::new(version.clone(), source),
+                    project: Arc::clone(&project),
+                    index,
+                    release: OnceCell::new(),
+                });
+            }
+        }
+        if several {
+            builds.sort_by(|a, b| a.version.cmp(&b.version));
+        }
+        let has_stable = builds
+            .iter()
+            .any(|build| build.version.version().is_some_and(pep440_rs::Version::is_stable));
+        let mut newest_first: Vec<u32> = (0..).take(builds.len()).collect();
+        newest_first.reverse();
+        if several {
+            // Local labels sort by their text in PEP 440; that order must never choose the accelerator.
+            let key = |place: &u32| {
+                let build = builds.get(*place as usize)?;
+                let public = build.version.version()?.clone().without_local();
+                let preference = preferred.iter().position(|s| *s == build.version.source())?;
+                Some((Reverse(public), preference))
+            };
+            newest_first.sort_by_cached_key(key);
+        }
+        Self { builds, newest_first, has_stable }
+    }
+
+    /// The builds in the order in which they are tried.
+    pub(super) fn in_order(&self, lowest: bool) -> impl Iterator<Item = &Candidate> {
+        let (forward, backward) = if lowest {
+            (None, Some(self.newest_first.iter().rev()))
+        } else {
+            (Some(self.newest_first.iter()), None)
+        };
+        forward
+            .into_iter()
+            .flatten()
+            .chain(backward.into_iter().flatten())
+            .filter_map(|place| self.builds.get(*place as usize))
+    }
+
+    /// All builds, ascending.
+    pub(super) fn builds(&self) -> &[Candidate] {
+        &self.builds
+    }
+
+    /// The build of exactly this version and source.
+    pub(super) fn get(&self, version: &DistVersion) -> Option<&Candidate> {
+        self.builds
+            .binary_search_by(|build| build.version.cmp(version))
+            .ok()
+            .and_then(|index| self.builds.get(index))
+    }
+
+    /// Whether pre-releases of this project may be chosen. `named` says that env.toml names one.
+    pub(super) fn prereleases_allowed(&self, mode: Prerelease, named: bool) -> bool {
+        match mode {
+            Prerelease::Disallow => false,
+            Prerelease::Allow => true,
+            Prerelease::IfNecessary => !self.has_stable,
+            Prerelease::Explicit => named,
+            Prerelease::IfNecessaryOrExplicit => named || !self.has_stable,
+        }
+    }
+}
+
+impl Candidate {
+    /// The files of the release, judged for the target. Done once, when the build is first looked at.
+    pub(super) fn release(&self, judge: &Judge<'_>) -> &Release {
+        self.release.get_or_init(|| {
+            let mut files = self.project.files.files(self.index);
+            let before = files.len();
+            if let Some(cutoff) = judge.policy.exclude_newer {
+                files.retain(|file| file.upload_time.is_some_and(|time| time < cutoff));
+            }
+            let too_new = files.is_empty() && before > 0;
+            let plain_linux = judge
+                .sources
+                .get(usize::from(self.version.source().0))
+                .is_some_and(|source| source.plain_linux);
+            let tags = judge.tags.with_plain_linux(plain_linux);
+            // A yanked file is used only when all others are yanked too (PEP 592 speaks of releases, indexes of files).
+            let all_yanked = !files.is_empty() && files.iter().all(|file| file.yanked.is_some());
+            let yanked = if all_yanked {
+                files.first().and_then(|file| file.yanked.clone())
+            } else {
+                files.retain(|file| file.yanked.is_none());
+                None
+            };
+            let fit = ReleaseFit::of(&files, &tags);
+            Release { files, fit, yanked, too_new }
+        })
+    }
+}
+
+impl Release {
+    /// The wheel to install, or the source distribution whose metadata may be static.
+    pub(super) fn file(&self) -> Option<&File> {
+        let index = self.fit.best.as_ref().map(|best| best.0).or(self.fit.sdist)?;
+        self.files.get(index)
+    }
+
+    /// The files that do not fit, each with the reason; the nearest misses first, at most three.
+    pub(super) fn why_not(&self) -> Vec<String> {
+        let mut misses: Vec<_> = self.fit.rejected.iter().collect();
+        misses.sort_by_key(|(index, why)| (Reverse(why.nearness()), *index));
+        let text = |(index, why): &&(usize, Why)| {
+            self.files.get(*index).map(|file| format!("{}: {why}", file.filename))
+        };
+        let mut lines: Vec<String> = misses.iter().take(3).filter_map(text).collect();
+        if misses.len() > lines.len() {
+            lines.push(format!("and {} more files", misses.len() - lines.len()));
+        }
+        lines
+    }
+
+    /// True when the release has wheels for another Python or another glibc on the target's platform.
+    pub(super) fn says_where_it_fits(&self) -> bool {
+        !self.fit.pythons.is_empty() || self.fit.glibc.is_some()
+    }
+
+    /// True when a wheel fits the target.
+    pub(super) fn has_wheel(&self) -> bool {
+        self.fit.best.is_some()
+    }
+}
+
+/// Why a build was passed over; kept for the report.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PassedOver {
+    /// It is a pre-release, and those are not allowed for this project.
+    Prerelease,
+    /// Its author withdrew it, with this reason.
+    Yanked(Arc<str>),
+    /// All its files are newer than `exclude-newer`.
+    TooNew,
+    /// It has no file for the target: the first few files with what is wrong with each.
+    NoFile(Vec<String>),
+    /// The matrices know it as broken.
+    Broken(String),
+}
+
+/// A build that was passed over.
+#[derive(Clone, Debug)]
+pub struct Rejection {
+    /// The project.
+    pub name: Name,
+    /// The build.
+    pub version: DistVersion,
+    /// Why.
+    pub why: PassedOver,
+}

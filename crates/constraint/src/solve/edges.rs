@@ -1,0 +1,303 @@
+//! From facts to edges: everything that a package needs at one version.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use pep440_rs::{Operator, VersionSpecifiers};
+use pubgrub::{Dependencies, DependencyProvider, PackageResolutionStatistics};
+
+use crate::catalog::CatalogError;
+use crate::constraint::{Constraint, Force, Reason};
+use crate::name::Name;
+use crate::package::Package;
+use crate::requirement::Requirement;
+use crate::rules;
+use crate::solve::layers;
+use crate::solve::order::Priority;
+use crate::solve::provider::{Provider, Unusable};
+use crate::version::{DistVersion, Range, Version, if_present, python_range};
+
+impl Provider {
+    /// Everything `package` needs at `version`, whether or not the machine satisfies it anyway.
+    pub(super) fn constraints(
+        &self,
+        package: Package,
+        version: &Version,
+    ) -> Result<Result<Vec<Constraint>, Unusable>, CatalogError> {
+        match (package, version) {
+            (Package::Root, _) => Ok(Ok(self.root_constraints())),
+            (Package::Dist { name, extra: None }, Version::Dist(build)) => {
+                self.build_constraints(name, build)
+            }
+            (Package::Dist { name, extra: Some(extra) }, Version::Dist(build)) => {
+                self.extra_constraints(name, extra, build)
+            }
+            _ => Ok(Ok(layers::constraints(package, version, &self.problem))),
+        }
+    }
+
+    fn root_constraints(&self) -> Vec<Constraint> {
+        let root = (Package::Root, layers::root_version());
+        let mut constraints = layers::machine_constraints(&self.problem, &root);
+        for requirement in &self.problem.requirements {
+            let reason = Reason::Manifest { text: Arc::clone(requirement.text()) };
+            self.require(&mut constraints, &root, requirement, &reason);
+        }
+        for requirement in &self.problem.constraints {
+            constraints.push(Constraint {
+                subject: root.clone(),
+                package: Package::dist(requirement.name),
+                range: if_present(requirement.range()),
+                force: Force::IfPresent,
+                reason: Reason::Manifest { text: Arc::clone(requirement.text()) },
+            });
+        }
+        constraints
+    }
+
+    /// The edges of one requirement: to the distribution, and to each extra of it.
+    fn require(
+        &self,
+        constraints: &mut Vec<Constraint>,
+        subject: &(Package, Version),
+        requirement: &Requirement,
+        reason: &Reason,
+    ) {
+        let name = self.problem.substituted(requirement.name);
+        let overridden = self.problem.overrides.iter().find(|over| over.name == name);
+        let (range, reason) = match overridden {
+            Some(over) => (
+                over.range().clone(),
+                Reason::Manifest { text: format!("override {}", over.text()).into() },
+            ),
+            None => (self.range_of(requirement), reason.clone()),
+        };
+        let extras = requirement.extras.iter().copied().map(Some);
+        for extra in std::iter::once(None).chain(extras) {
+            constraints.push(Constraint {
+                subject: subject.clone(),
+                package: Package::Dist { name, extra },
+                range: range.clone(),
+                force: Force::Requires,
+                reason: reason.clone(),
+            });
+        }
+        if requirement.url.is_none() && overridden.is_none() {
+            // A pin on an NVIDIA library names a CUDA or a cuDNN: said here, the solver need not go through the library.
+            for limit in rules::library::layer_of_requirement(name, &requirement.specifiers) {
+                constraints.push(Constraint {
+                    subject: subject.clone(),
+                    package: limit.package,
+                    range: limit.range,
+                    force: Force::Requires,
+                    reason: reason.clone(),
+                });
+            }
+        }
+    }
+
+    fn range_of(&self, requirement: &Requirement) -> Range {
+        match &requirement.url {
+            Some(url) => self.url_range(requirement.name, url),
+            None => requirement.range().clone(),
+        }
+    }
+
+    fn build_constraints(
+        &self,
+        name: Name,
+        build: &DistVersion,
+    ) -> Result<Result<Vec<Constraint>, Unusable>, CatalogError> {
+        if build.is_absent() {
+            return Ok(Ok(Vec::new()));
+        }
+        let subject = (Package::dist(name), Version::Dist(build.clone()));
+        let mut constraints = Vec::new();
+        let Some(candidates) = self.candidates(name)? else { return Ok(Ok(constraints)) };
+        let Some(candidate) = candidates.get(build) else { return Ok(Ok(constraints)) };
+        let judge = self.judge();
+        let release = candidate.release(&judge);
+        let mut add = |package, range, reason| {
+            constraints.push(Constraint {
+                subject: subject.clone(),
+                package,
+                range,
+                force: Force::Requires,
+                reason,
+            });
+        };
+        if !release.has_wheel() && release.fit.sdist.is_none() {
+            // Nothing here fits: say for which Pythons and which glibc there is something.
+            let why = release.why_not();
+            if !release.fit.pythons.is_empty() {
+                let text = format!("has wheels for Python {}", release.fit.pythons).into();
+                add(Package::Python, release.fit.python_range(), Reason::WheelTag { text });
+            }
+            if let Some(glibc) = &release.fit.glibc {
+                let text = format!("has wheels for glibc >= {glibc}").into();
+                add(
+                    Package::Glibc,
+                    Range::higher_than(Version::System(glibc.clone())),
+                    Reason::WheelTag { text },
+                );
+            }
+            if constraints.iter().all(|c| self.facts().holds(c.package, &c.range) != Some(false)) {
+                return Ok(Err(why.join("; ").into()));
+            }
+            return Ok(Ok(constraints));
+        }
+        let Some(file) = release.file() else { return Ok(Ok(constraints)) };
+        if let Some(glibc) = release.fit.best.as_ref().and_then(|_| release.fit.glibc.as_ref()) {
+            let text = format!("has wheels for glibc >= {glibc}").into();
+            add(
+                Package::Glibc,
+                Range::higher_than(Version::System(glibc.clone())),
+                Reason::WheelTag { text },
+            );
+        }
+        let mut python_stated = false;
+        if let Some(specifiers) = &file.requires_python {
+            if let Some(range) = self.python_of(name, specifiers) {
+                python_stated = true;
+                let reason = Reason::RequiresPython { specifiers: Arc::clone(specifiers) };
+                if self.facts().holds(Package::Python, &range) == Some(false) {
+                    add(Package::Python, range, reason);
+                    // Nothing else of this build matters for this Python, and its METADATA need not be fetched.
+                    return Ok(Ok(constraints));
+                }
+                add(Package::Python, range, reason);
+            }
+        }
+        let metadata = match self.metadata(name, build) {
+            Ok(Some(metadata)) => metadata,
+            Ok(None) => return Ok(Ok(constraints)),
+            Err(CatalogError::Unavailable(why)) => return Ok(Err(why)),
+            Err(error) => return Err(error),
+        };
+        if let (false, Some(specifiers)) = (python_stated, &metadata.requires_python) {
+            if let Some(range) = self.python_of(name, specifiers) {
+                let reason = Reason::RequiresPython { specifiers: Arc::clone(specifiers) };
+                add(Package::Python, range, reason);
+            }
+        }
+        for text in &metadata.requires_dist {
+            match self.requirement(text) {
+                Ok(requirement) if self.applies(&requirement, None) => {
+                    let reason = Reason::Metadata { requirement: Arc::clone(text) };
+                    self.require(&mut constraints, &subject, &requirement, &reason);
+                }
+                Ok(_) => {}
+                Err(error) => {
+                    return Ok(Err(format!("its METADATA cannot be read: {error}").into()));
+                }
+            }
+        }
+        let filename = Some(file.filename.as_str());
+        let input = self.build_of(name, build, filename, &metadata);
+        match rules::constraints(&input, &self.problem.machine, self.problem.model.as_ref()) {
+            Ok(found) => constraints.extend(found),
+            Err(broken) => return Ok(Err(broken.text.as_str().into())),
+        }
+        Ok(Ok(constraints))
+    }
+
+    /// The range of a `Requires-Python`; one that cannot be read is ignored, as installers do.
+    ///
+    /// An upper bound is a guess about Pythons that did not exist yet. It is respected, but whoever pins a release with
+    /// `==` has decided for it, as uv sees it too; the answer then carries a warning.
+    fn python_of(&self, name: Name, specifiers: &str) -> Option<Range> {
+        let mut specifiers: VersionSpecifiers = specifiers.parse().ok()?;
+        if self.is_pinned(name) {
+            let upper = |o: &Operator| matches!(o, Operator::LessThan | Operator::LessThanEqual);
+            specifiers = specifiers.iter().filter(|s| !upper(s.operator())).cloned().collect();
+        }
+        Some(python_range(&specifiers))
+    }
+
+    fn extra_constraints(
+        &self,
+        name: Name,
+        extra: Name,
+        build: &DistVersion,
+    ) -> Result<Result<Vec<Constraint>, Unusable>, CatalogError> {
+        let subject = (Package::Dist { name, extra: Some(extra) }, Version::Dist(build.clone()));
+        let mut constraints = vec![Constraint {
+            subject: subject.clone(),
+            package: Package::dist(name),
+            range: Range::singleton(Version::Dist(build.clone())),
+            force: Force::Requires,
+            reason: Reason::Extra,
+        }];
+        let metadata = match self.metadata(name, build) {
+            Ok(Some(metadata)) => metadata,
+            // The base distribution reports both.
+            Ok(None) | Err(CatalogError::Unavailable(_)) => return Ok(Ok(constraints)),
+            Err(error) => return Err(error),
+        };
+        for text in &metadata.requires_dist {
+            let Ok(requirement) = self.requirement(text) else { continue };
+            if self.applies(&requirement, Some(extra)) && !self.applies(&requirement, None) {
+                let reason = Reason::Metadata { requirement: Arc::clone(text) };
+                self.require(&mut constraints, &subject, &requirement, &reason);
+            }
+        }
+        Ok(Ok(constraints))
+    }
+}
+
+impl DependencyProvider for Provider {
+    type P = Package;
+    type V = Version;
+    type VS = Range;
+    type Priority = Priority;
+    type M = Unusable;
+    type Err = CatalogError;
+
+    fn prioritize(
+        &self,
+        package: &Package,
+        range: &Range,
+        statistics: &PackageResolutionStatistics,
+    ) -> Priority {
+        self.priority(*package, range, statistics.conflict_count())
+    }
+
+    fn choose_version(
+        &self,
+        package: &Package,
+        range: &Range,
+    ) -> Result<Option<Version>, CatalogError> {
+        self.choose(*package, range)
+    }
+
+    fn get_dependencies(
+        &self,
+        package: &Package,
+        version: &Version,
+    ) -> Result<Dependencies<Package, Range, Unusable>, CatalogError> {
+        let constraints = match self.constraints(*package, version)? {
+            Ok(constraints) => constraints,
+            Err(unusable) => return Ok(Dependencies::Unavailable(unusable)),
+        };
+        let mut dependencies = Vec::with_capacity(constraints.len());
+        for constraint in constraints {
+            // What the machine satisfies anyway needs no edge; the root's own edges make the machine known.
+            if *package != Package::Root
+                && self.facts().holds(constraint.package, &constraint.range) == Some(true)
+            {
+                continue;
+            }
+            if constraint.package == *package {
+                if constraint.range.contains(version) {
+                    continue;
+                }
+                return Ok(Dependencies::Unavailable(
+                    "it requires another version of itself".into(),
+                ));
+            }
+            dependencies.push((constraint.package, constraint.range.clone()));
+            self.remember(Rc::new(constraint));
+        }
+        Ok(Dependencies::Available(dependencies.into_iter().collect()))
+    }
+}

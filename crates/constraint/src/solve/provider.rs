@@ -1,0 +1,363 @@
+//! The graph as PubGrub asks for it: packages, versions and edges, each edge kept with its reason.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::catalog::{Catalog, CatalogError, Metadata};
+use crate::constraint::Constraint;
+use crate::name::Name;
+use crate::package::Package;
+use crate::requirement::{Requirement, RequirementCache, RequirementError, UrlRequirement};
+use crate::rules::{Build, Origin};
+use crate::solve::candidates::{Candidates, Judge, PassedOver, Rejection};
+use crate::solve::layers;
+use crate::solve::problem::{Problem, Resolution, Source};
+use crate::solve::reach::Reach;
+use crate::solve::speculate::Speculator;
+use crate::solve::urls::Urls;
+use crate::version::{DistVersion, Range, Version};
+use crate::wheel::Tags;
+
+/// Why a single build cannot be used, where no edge can say it.
+pub type Unusable = Arc<str>;
+
+/// One solve, seen from PubGrub. Lives on the solver's thread.
+pub(super) struct Provider {
+    pub(super) problem: Arc<Problem>,
+    catalog: Arc<dyn Catalog>,
+    tags: Arc<Tags>,
+    requirements: RequirementCache,
+    speculator: Speculator,
+    reach: Reach,
+    facts: layers::MachineFacts,
+    /// Root requirements by name that name a pre-release, and those pinned with `==`.
+    named_prerelease: FxHashSet<Name>,
+    pinned: FxHashSet<Name>,
+    direct: FxHashSet<Name>,
+    urls: RefCell<Urls>,
+    candidates: RefCell<FxHashMap<Name, Option<Rc<Candidates>>>>,
+    /// The order in which packages turned up: ties are broken by it.
+    order: RefCell<FxHashMap<Package, u32>>,
+    /// What was chosen last for a distribution, so that its extras follow.
+    chosen: RefCell<FxHashMap<Name, Version>>,
+    /// Every edge handed out, for the report: who needs it.
+    edges: RefCell<FxHashMap<(Package, Package), Vec<Rc<Constraint>>>>,
+    rejections: RefCell<Vec<Rejection>>,
+    rejected: RefCell<FxHashSet<(Name, DistVersion)>>,
+    /// How often a project was decided: releases are fetched ahead once it backtracks.
+    tried: RefCell<FxHashMap<Name, u32>>,
+    decisions: Cell<u64>,
+}
+
+impl Provider {
+    pub(super) fn new(
+        problem: Arc<Problem>,
+        catalog: Arc<dyn Catalog>,
+        tags: Arc<Tags>,
+        reach: Reach,
+    ) -> Self {
+        let requirements = RequirementCache::new(problem.target.marker_environment());
+        let speculator =
+            Speculator::new(Arc::clone(&catalog), Arc::clone(&problem), Arc::clone(&tags), reach);
+        let stated = || problem.requirements.iter().chain(&problem.overrides);
+        let set = |keep: &dyn Fn(&Requirement) -> bool| -> FxHashSet<Name> {
+            stated().filter(|r| keep(r)).map(|r| problem.substituted(r.name)).collect()
+        };
+        Self {
+            facts: layers::MachineFacts::new(&problem),
+            named_prerelease: set(&Requirement::mentions_prerelease)
+                .into_iter()
+                .chain(
+                    problem.constraints.iter().filter(|r| r.mentions_prerelease()).map(|r| r.name),
+                )
+                .collect(),
+            pinned: set(&Requirement::is_exact),
+            direct: set(&|_| true),
+            problem,
+            catalog,
+            tags,
+            requirements,
+            speculator,
+            reach,
+            urls: RefCell::default(),
+            candidates: RefCell::default(),
+            order: RefCell::default(),
+            chosen: RefCell::default(),
+            edges: RefCell::default(),
+            rejections: RefCell::default(),
+            rejected: RefCell::default(),
+            tried: RefCell::default(),
+            decisions: Cell::new(0),
+        }
+    }
+
+    /// How many versions were chosen: the amount of work that the solve took.
+    pub(super) fn decisions(&self) -> u64 {
+        self.decisions.get()
+    }
+
+    pub(super) fn count_decision(&self) {
+        self.decisions.set(self.decisions.get() + 1);
+    }
+
+    pub(super) fn facts(&self) -> &layers::MachineFacts {
+        &self.facts
+    }
+
+    /// The place of a package in the order in which they turned up.
+    pub(super) fn order_of(&self, package: Package) -> u32 {
+        let mut order = self.order.borrow_mut();
+        let next = u32::try_from(order.len()).unwrap_or(u32::MAX);
+        *order.entry(package).or_insert(next)
+    }
+
+    /// Starts fetching what a package will need.
+    pub(super) fn expect(&self, name: Name, extra: Option<Name>, range: &Range) {
+        if self.candidates.borrow().contains_key(&name) {
+            return;
+        }
+        let places = self.problem.places(name, self.reach);
+        self.speculator.expect(name, range, extra.into_iter().collect(), &places);
+    }
+
+    /// Keeps an edge for the report.
+    pub(super) fn remember(&self, constraint: Rc<Constraint>) {
+        let key = (constraint.subject.0, constraint.package);
+        self.edges.borrow_mut().entry(key).or_default().push(constraint);
+    }
+
+    /// A requirement, parsed once for all METADATA that state it in the same words.
+    pub(super) fn requirement(
+        &self,
+        text: &Arc<str>,
+    ) -> Result<Arc<Requirement>, RequirementError> {
+        self.requirements.get(text)
+    }
+
+    /// Whether a requirement applies to the target, for the distribution itself or for one of its extras.
+    pub(super) fn applies(&self, requirement: &Requirement, extra: Option<Name>) -> bool {
+        self.requirements.applies(requirement, extra)
+    }
+
+    /// The one build that a URL names.
+    pub(super) fn url_range(&self, name: Name, url: &UrlRequirement) -> Range {
+        let (range, new) = self.urls.borrow_mut().register(name, url);
+        if new {
+            // The builds of this project are joined anew, with the URL among them.
+            self.candidates.borrow_mut().remove(&name);
+        }
+        range
+    }
+
+    pub(super) fn take_rejections(&self) -> Vec<Rejection> {
+        self.rejections.take()
+    }
+
+    /// The constraints behind the edge between two packages.
+    pub(super) fn reasons(&self, subject: Package, package: Package) -> Vec<Rc<Constraint>> {
+        self.edges.borrow().get(&(subject, package)).cloned().unwrap_or_default()
+    }
+
+    /// The versions of a package that exist, ascending; empty for layers and for projects that were never asked for.
+    pub(super) fn known_versions(&self, package: Package) -> Vec<Version> {
+        let known =
+            package.dist_name().and_then(|name| self.candidates.borrow().get(&name).cloned());
+        match known.flatten() {
+            Some(candidates) => {
+                candidates.builds().iter().map(|b| Version::Dist(b.version.clone())).collect()
+            }
+            None => Vec::new(),
+        }
+    }
+
+    pub(super) fn judge(&self) -> Judge<'_> {
+        Judge { tags: &self.tags, policy: &self.problem.policy, sources: &self.problem.sources }
+    }
+
+    /// The builds of a project, `None` when no source has it.
+    pub(super) fn candidates(&self, name: Name) -> Result<Option<Rc<Candidates>>, CatalogError> {
+        if let Some(known) = self.candidates.borrow().get(&name) {
+            return Ok(known.clone());
+        }
+        let mut projects = self.urls.borrow().projects(name);
+        let places = self.problem.places(name, self.reach);
+        for source in places.general {
+            if let Some(project) = self.catalog.project(source, name)? {
+                projects.push((source, project));
+                break;
+            }
+        }
+        for source in places.special {
+            if let Some(project) = self.catalog.project(source, name)? {
+                projects.push((source, project));
+            }
+        }
+        // The order of preference among builds of one version; those of URLs come first, by their number.
+        projects
+            .sort_by_key(|(id, _)| self.problem.source(*id).map(|s| self.problem.preference(s)));
+        let joined = (!projects.is_empty()).then(|| Rc::new(Candidates::join(projects)));
+        self.candidates.borrow_mut().insert(name, joined.clone());
+        Ok(joined)
+    }
+
+    fn reject(&self, name: Name, version: &DistVersion, why: impl FnOnce() -> PassedOver) {
+        if self.rejected.borrow_mut().insert((name, version.clone())) {
+            let why = why();
+            self.rejections.borrow_mut().push(Rejection { name, version: version.clone(), why });
+        }
+    }
+
+    /// The build that is tried for a distribution or one of its extras.
+    pub(super) fn choose_dist(
+        &self,
+        name: Name,
+        extra: bool,
+        range: &Range,
+    ) -> Result<Option<Version>, CatalogError> {
+        if range.contains(&Version::Dist(DistVersion::absent())) {
+            return Ok(Some(Version::Dist(DistVersion::absent())));
+        }
+        if extra {
+            if let Some(version) = self.chosen.borrow().get(&name) {
+                if range.contains(version) {
+                    return Ok(Some(version.clone()));
+                }
+            }
+        }
+        let Some(candidates) = self.candidates(name)? else { return Ok(None) };
+        let choice = self.pick(name, &candidates, range);
+        if let Some(version) = &choice {
+            if !extra {
+                self.chosen.borrow_mut().insert(name, version.clone());
+                self.look_ahead(name, &candidates, range, version);
+            }
+        }
+        Ok(choice)
+    }
+
+    fn pick(&self, name: Name, candidates: &Candidates, range: &Range) -> Option<Version> {
+        let policy = &self.problem.policy;
+        let judge = self.judge();
+        let prereleases = candidates
+            .prereleases_allowed(policy.prerelease, self.named_prerelease.contains(&name));
+        let lowest = match policy.resolution {
+            Resolution::Highest => false,
+            Resolution::Lowest => true,
+            Resolution::LowestDirect => self.direct.contains(&name),
+        };
+        let preferred = policy.preferences.get(&name);
+        // Without a wheel the newest source distribution will do, and without that the newest build that has nothing for
+        // this target: its edges say what it is there for.
+        let (mut sdist, mut unfit) = (None, None);
+        let kept = preferred.into_iter().flat_map(|kept| {
+            candidates.builds().iter().filter(move |build| build.version.version() == Some(kept))
+        });
+        for build in kept.chain(candidates.in_order(lowest)) {
+            let version = Version::Dist(build.version.clone());
+            if !range.contains(&version) {
+                continue;
+            }
+            let is_stable = build.version.version().is_some_and(pep440_rs::Version::is_stable);
+            if !is_stable && !prereleases {
+                self.reject(name, &build.version, || PassedOver::Prerelease);
+                continue;
+            }
+            let release = build.release(&judge);
+            if release.too_new {
+                self.reject(name, &build.version, || PassedOver::TooNew);
+                continue;
+            }
+            if let Some(reason) = &release.yanked {
+                if !self.pinned.contains(&name) {
+                    self.reject(name, &build.version, || PassedOver::Yanked(Arc::clone(reason)));
+                    continue;
+                }
+            }
+            if release.has_wheel() {
+                return Some(version);
+            }
+            if release.fit.sdist.is_some() {
+                sdist.get_or_insert(version);
+            } else {
+                self.reject(name, &build.version, || PassedOver::NoFile(release.why_not()));
+                if release.says_where_it_fits() {
+                    unfit.get_or_insert(version);
+                }
+            }
+        }
+        sdist.or(unfit)
+    }
+
+    /// A project that is decided again and again is backtracking: fetch the METADATA of the next releases together.
+    fn look_ahead(&self, name: Name, candidates: &Candidates, range: &Range, chosen: &Version) {
+        let count = {
+            let mut tried = self.tried.borrow_mut();
+            let count = tried.entry(name).or_insert(0);
+            *count += 1;
+            *count
+        };
+        let batch = match count {
+            3 => 4,
+            8 => 12,
+            20 => 24,
+            45 => 48,
+            n if n > 45 && n % 45 == 0 => 48,
+            _ => return,
+        };
+        let judge = self.judge();
+        candidates
+            .builds()
+            .iter()
+            .rev()
+            .skip_while(|build| Version::Dist(build.version.clone()) >= *chosen)
+            .filter(|build| range.contains(&Version::Dist(build.version.clone())))
+            .filter_map(|build| {
+                let release = build.release(&judge);
+                release.has_wheel().then_some(()).and(release.file()).map(|file| (build, file))
+            })
+            .take(batch)
+            .for_each(|(build, file)| {
+                self.speculator.expect_metadata(build.version.source(), name, file);
+            });
+    }
+
+    /// Whether env.toml pins a version of the distribution with `==`.
+    pub(super) fn is_pinned(&self, name: Name) -> bool {
+        self.pinned.contains(&name)
+    }
+
+    /// A build as the rules see it.
+    pub(super) fn build_of<'a>(
+        &'a self,
+        name: Name,
+        version: &'a DistVersion,
+        filename: Option<&'a str>,
+        metadata: &'a Metadata,
+    ) -> Build<'a> {
+        let origin = self.problem.source(version.source()).map_or(Origin::Other, Source::origin);
+        Build {
+            name,
+            version,
+            filename,
+            origin,
+            metadata: Some(metadata),
+            requirements: &self.requirements,
+        }
+    }
+
+    /// The METADATA of the build's chosen file.
+    pub(super) fn metadata(
+        &self,
+        name: Name,
+        version: &DistVersion,
+    ) -> Result<Option<Arc<Metadata>>, CatalogError> {
+        let Some(candidates) = self.candidates(name)? else { return Ok(None) };
+        let Some(build) = candidates.get(version) else { return Ok(None) };
+        let judge = self.judge();
+        let Some(file) = build.release(&judge).file() else { return Ok(None) };
+        self.catalog.metadata(version.source(), name, file).map(Some)
+    }
+}

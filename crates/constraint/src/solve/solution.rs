@@ -1,0 +1,69 @@
+//! The answer of a solve: one build of each distribution, and the system layers under them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::catalog::{File, Metadata};
+use crate::constraint::Constraint;
+use crate::name::Name;
+use crate::package::Package;
+use crate::version::{DistVersion, Version};
+
+/// What will load and run.
+#[derive(Clone, Debug)]
+pub struct Solution {
+    /// One build of each distribution, by name.
+    pub builds: BTreeMap<Name, Chosen>,
+    /// The version of each system layer that took part.
+    pub layers: BTreeMap<Package, Version>,
+    /// Every constraint that holds a system layer or a distribution where it is, in a stable order.
+    pub constraints: Vec<Constraint>,
+    /// Things a person should know: a yanked release that was pinned, an extra that does not exist.
+    pub warnings: Vec<String>,
+    /// How many versions the solver chose on the way.
+    pub decisions: u64,
+}
+
+/// A build that was chosen.
+#[derive(Clone, Debug)]
+pub struct Chosen {
+    /// Its version and source.
+    pub version: DistVersion,
+    /// The file to install.
+    pub file: File,
+    /// The extras that are asked for.
+    pub extras: BTreeSet<Name>,
+    /// Its METADATA.
+    pub metadata: Arc<Metadata>,
+    /// The distributions it requires here.
+    pub requires: BTreeSet<Name>,
+    /// Who requires it: distributions, or `None` for env.toml.
+    pub required_by: BTreeSet<Option<Name>>,
+    /// The reason given when the release was withdrawn and pinned all the same.
+    pub yanked: Option<Arc<str>>,
+}
+
+impl Chosen {
+    /// The `Requires-Python` of the build, when it excludes this Python.
+    #[must_use]
+    pub fn excludes_python(&self, python: &pep440_rs::Version) -> Option<&str> {
+        let stated =
+            self.file.requires_python.as_ref().or(self.metadata.requires_python.as_ref())?;
+        let specifiers: pep440_rs::VersionSpecifiers = stated.parse().ok()?;
+        (!specifiers.contains(python)).then_some(stated)
+    }
+}
+
+impl Solution {
+    /// The version of a layer.
+    #[must_use]
+    pub fn layer(&self, package: Package) -> Option<&Version> {
+        self.layers.get(&package)
+    }
+
+    /// The chosen build of a distribution.
+    #[must_use]
+    pub fn build(&self, name: &str) -> Option<&Chosen> {
+        self.builds.get(&Name::new(name).ok()?)
+    }
+}

@@ -1,0 +1,82 @@
+//! `[tool.cuda-lock]`: what the lock knows of the machine.
+
+use cuda_lock_constraint::machine::{Libraries, Platform};
+use cuda_lock_constraint::version::SystemVersion;
+
+/// `[tool.cuda-lock]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LockMetadata {
+    /// The digest of env.toml, see [`Manifest::target_digest`](crate::manifest::Manifest::target_digest).
+    pub manifest: String,
+    /// The revision of the compatibility matrices.
+    pub matrices: String,
+    /// The target of env.toml.
+    pub target: Option<String>,
+    /// The Python version that was solved for.
+    pub python: String,
+    /// The requirements of env.toml, as written.
+    pub requirements: Vec<String>,
+    /// Files uploaded at this instant or later were ignored.
+    pub exclude_newer: Option<jiff::Timestamp>,
+    /// The indexes that packages were taken from, in the order they were asked.
+    pub indexes: Vec<LockedIndex>,
+    /// The machine that was solved for.
+    pub machine: LockedMachine,
+    /// The CUDA runtime of the process.
+    pub cuda: Option<SystemVersion>,
+    /// The cuDNN of the process.
+    pub cudnn: Option<SystemVersion>,
+    /// The oldest driver that everything here runs on.
+    pub minimum_driver: Option<SystemVersion>,
+    /// The compute capabilities that every package here has machine code for.
+    pub capabilities: Vec<SystemVersion>,
+    /// What a program must do so that the libraries are found, in this order.
+    pub loading: Vec<String>,
+    /// What the packages need from the system.
+    pub constraints: Vec<LockedConstraint>,
+}
+
+/// An index that packages were taken from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LockedIndex {
+    /// What env.toml or the program calls it.
+    pub name: String,
+    /// Its address. Credentials are not written.
+    pub url: String,
+    /// Whether it is a flat page rather than a simple index.
+    pub flat: bool,
+}
+
+/// The machine that was solved for. What is `None` was not given.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LockedMachine {
+    /// Operating system and processor.
+    pub platform: Platform,
+    /// The glibc version.
+    pub glibc: Option<SystemVersion>,
+    /// The musl version.
+    pub musl: Option<SystemVersion>,
+    /// The driver.
+    pub driver: Option<SystemVersion>,
+    /// The GPUs as env.toml has them; an empty list: none.
+    pub gpus: Option<Vec<String>>,
+    /// Where the CUDA libraries come from.
+    pub libraries: Libraries,
+    /// The container image.
+    pub image: Option<String>,
+}
+
+/// What a package needs from the system, and who says so.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LockedConstraint {
+    /// Who needs it: `torch 2.4.1+cu124`.
+    pub subject: String,
+    /// The layer: `driver`, `CUDA`, `cuDNN`, `glibc` ...
+    pub package: String,
+    /// Which versions will do: `>= 525.60.13`.
+    pub range: String,
+    /// Why, in words.
+    pub reason: String,
+    /// Public sources, most authoritative first.
+    pub sources: Vec<String>,
+}
