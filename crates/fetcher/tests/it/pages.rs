@@ -22,8 +22,8 @@ fn json_is_asked_for_and_html_is_understood() {
     });
     let cache = tempfile::tempdir().expect("a folder");
     let fetcher = run(&server, cache.path(), Mode::Online);
-    let foo = ask(&fetcher, "foo").expect("an answer").expect("there");
-    assert_eq!(versions(&foo), ["1.0"]);
+    let project = ask(&fetcher, "foo").expect("an answer").expect("there");
+    assert_eq!(versions(&project), ["1.0"]);
     let bar = ask(&fetcher, "bar").expect("an answer").expect("there");
     assert_eq!(versions(&bar), ["2.0"]);
     assert!(ask(&fetcher, "absent").expect("an answer").is_none());
@@ -76,8 +76,8 @@ fn links_are_relative_to_where_a_redirect_led() {
     });
     let cache = tempfile::tempdir().expect("a folder");
     let fetcher = run(&server, cache.path(), Mode::Online);
-    let foo = ask(&fetcher, "foo").expect("an answer").expect("there");
-    assert_eq!(newest(&foo).url, server.url("/mirror/a/f/foo-1.0.zip").as_str());
+    let project = ask(&fetcher, "foo").expect("an answer").expect("there");
+    assert_eq!(newest(&project).url, server.url("/mirror/a/f/foo-1.0.zip").as_str());
 }
 
 #[test]
@@ -108,8 +108,8 @@ fn a_flat_page_is_fetched_once_for_all_projects() {
     for mode in [Mode::Online, Mode::Online, Mode::Offline] {
         let fetcher = run(mode);
         fetcher.expect_project(SourceId(0), name("foo"));
-        let foo = ask(&fetcher, "foo").expect("an answer").expect("there");
-        assert_eq!(newest(&foo).url, server.url("/wheels/foo-1.0.zip").as_str());
+        let project = ask(&fetcher, "foo").expect("an answer").expect("there");
+        assert_eq!(newest(&project).url, server.url("/wheels/foo-1.0.zip").as_str());
         assert!(ask(&fetcher, "bar").expect("an answer").is_some());
         assert!(ask(&fetcher, "baz").expect("an answer").is_none());
     }
