@@ -136,7 +136,8 @@ fn check_runtime(packages: &Packages, cuda: u64, cudnn: u64) {
 /// What has to happen before a session is made is part of the answer: shown, and in the lock.
 fn check_loading(project: &Project, run: &Run) {
     let names_a_step = |text: &str| {
-        ["preload_dlls", "import torch", "LD_LIBRARY_PATH"].iter().any(|step| text.contains(step))
+        let text = text.to_lowercase();
+        ["preload_dlls", "import torch", "ld_library_path"].iter().any(|step| text.contains(step))
     };
     let lock = project.pylock();
     let tool = lock["tool"]["cuda-lock"].to_string();
