@@ -14,6 +14,7 @@ mod pack;
 mod policy;
 mod writer;
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -140,7 +141,7 @@ impl Cache {
         self.metadata.join(format!("{}-{}", short(text), hex(&digest[..12])))
     }
 
-    fn cannot_read(&self, error: &std::io::Error) {
+    fn cannot_read(&self, error: &io::Error) {
         self.unreadable.call_once(|| {
             let text = format!("the cache cannot be read, so everything is fetched anew: {error}");
             self.observer.event(Event::Warning(&text));
@@ -154,6 +155,18 @@ const LABEL: usize = 64;
 fn short(label: &str) -> String {
     // Normalised names are ASCII; a label of another kind is cut between characters all the same.
     label.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').take(LABEL).collect()
+}
+
+/// Whether there is no such file. A file where a folder should be means that too; writing then tells of it.
+fn is_absent(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+/// The checksum of files in the cache: it finds accidents, which is all that may happen to one's own files.
+fn crc32(bytes: &[u8]) -> u32 {
+    let mut crc = flate2::Crc::new();
+    crc.update(bytes);
+    crc.sum()
 }
 
 fn hex(bytes: &[u8]) -> String {

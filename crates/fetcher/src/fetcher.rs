@@ -118,7 +118,8 @@ impl Fetcher {
         }
         if self.inner.mode == Mode::Offline {
             let url = crate::net::shown(url);
-            let text = format!("the digest of {url} is not known, and --offline allows no download");
+            let text =
+                format!("the digest of {url} is not known, and --offline allows no download");
             return Err(CatalogError::Offline(text.into()));
         }
         let name = url.path_segments().and_then(|mut parts| parts.next_back()).unwrap_or_default();
@@ -127,7 +128,9 @@ impl Fetcher {
         let outcome = self
             .runtime()?
             .block_on(self.inner.http.fetch(&Request::new(url), &mut sink))
-            .and_then(|head| if head.status.is_success() { Ok(()) } else { Err(head.unexpected()) });
+            .and_then(
+                |head| if head.status.is_success() { Ok(()) } else { Err(head.unexpected()) },
+            );
         self.inner.observer.event(Event::Finished { kind: Kind::File, name });
         match outcome {
             Ok(()) => Ok(sink.finish()),
@@ -172,7 +175,11 @@ impl Fetcher {
         })
     }
 
-    fn start_project(&self, id: SourceId, name: Name) -> Result<Arc<Slot<ProjectResult>>, CatalogError> {
+    fn start_project(
+        &self,
+        id: SourceId,
+        name: Name,
+    ) -> Result<Arc<Slot<ProjectResult>>, CatalogError> {
         let (slot, maker) = self.inner.projects.slot((id, name), || Err(stopped()));
         let Some(maker) = maker else { return Ok(slot) };
         let source = self.source(id)?;
@@ -208,7 +215,11 @@ impl Fetcher {
         Ok(slot)
     }
 
-    fn start_metadata(&self, name: Name, file: &File) -> Result<Arc<Slot<MetadataResult>>, CatalogError> {
+    fn start_metadata(
+        &self,
+        name: Name,
+        file: &File,
+    ) -> Result<Arc<Slot<MetadataResult>>, CatalogError> {
         let key = file.url.as_str().into();
         let (slot, maker) = self.inner.metadata.slot(key, || Err(stopped()));
         let Some(maker) = maker else { return Ok(slot) };
@@ -302,4 +313,3 @@ impl Drop for Fetcher {
 fn stopped() -> CatalogError {
     CatalogError::Network("the request was given up before its answer came".into())
 }
-

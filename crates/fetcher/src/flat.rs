@@ -51,7 +51,8 @@ impl Inner {
         let Some(source) = self.sources.get(&id) else { return Ok(FlatProjects::default()) };
         let (url, label) = (source.url.clone(), source.name.clone());
         let mut buffer = Buffer::new(PAGE_LIMIT);
-        let asked = self.ask_page(&url, &label, copy.as_ref().map(|copy| &copy.header), &mut buffer);
+        let asked =
+            self.ask_page(&url, &label, copy.as_ref().map(|copy| &copy.header), &mut buffer);
         let head = asked.await.map_err(|error| failed(&error, copy.as_ref()))?;
         match (head.status.as_u16(), copy) {
             (200, _) => {

@@ -28,10 +28,11 @@ pub(crate) fn project(folder: &Path, name: Name) -> ProjectResult {
             Err(error) if is_absent(&error) => continue,
             Err(error) => return Err(unreadable(&error)),
         };
-        let url = Url::from_file_path(&path)
-            .map_err(|()| CatalogError::Invalid(format!("{} is no absolute path", path.display()).into()))?;
-        let page = parse_page(None, &bytes, &url, name)
-            .map_err(|why| unusable(&url, &why.to_string()))?;
+        let url = Url::from_file_path(&path).map_err(|()| {
+            CatalogError::Invalid(format!("{} is no absolute path", path.display()).into())
+        })?;
+        let page =
+            parse_page(None, &bytes, &url, name).map_err(|why| unusable(&url, &why.to_string()))?;
         return Ok(Some(Arc::new(page.into_project())));
     }
     if folder.is_dir() {
@@ -45,8 +46,9 @@ pub(crate) fn flat(path: &Path, url: &Url) -> FlatResult {
     let (page, base) = if path.is_file() {
         (fs_err::read(path).map_err(|error| unreadable(&error))?, url.clone())
     } else {
-        let base = Url::from_directory_path(path)
-            .map_err(|()| CatalogError::Invalid(format!("{} is no absolute path", path.display()).into()))?;
+        let base = Url::from_directory_path(path).map_err(|()| {
+            CatalogError::Invalid(format!("{} is no absolute path", path.display()).into())
+        })?;
         (listing(path).map_err(|error| unreadable(&error))?.into_bytes(), base)
     };
     let pages = parse_flat(&page, &base).map_err(|why| unusable(&base, &why.to_string()))?;
@@ -95,7 +97,9 @@ pub(crate) fn sha256(url: &Url, limit: u64) -> Result<([u8; 32], u64), CatalogEr
     let path = url
         .to_file_path()
         .map_err(|()| CatalogError::Invalid(format!("{url} is no path on this machine").into()))?;
-    let mut file = fs_err::File::open(&path).map_err(|error| unreadable(&error))?.take(limit.saturating_add(1));
+    let mut file = fs_err::File::open(&path)
+        .map_err(|error| unreadable(&error))?
+        .take(limit.saturating_add(1));
     let mut hash = Sha256::new();
     let mut buffer = vec![0; 1 << 18];
     let mut length = 0;

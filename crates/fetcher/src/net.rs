@@ -17,5 +17,5 @@ pub(crate) use client::Clients;
 pub(crate) use fetch::{Head, Http, Request};
 pub(crate) use range::{ContentRange, Range};
 pub(crate) use shown::{shown, without_secrets};
-pub(crate) use sink::{Buffer, HashSink, Refusal, Sink, Spool};
+pub(crate) use sink::{Buffer, HashSink, Refusal, Spool};
 pub(crate) use words::NetworkError;

@@ -98,7 +98,8 @@ impl Inner {
         let Some(source) = self.sources.get(&id) else { return Ok(None) };
         let url = source.page_url(name);
         let mut buffer = Buffer::new(PAGE_LIMIT);
-        let asked = self.ask_page(&url, name.as_str(), copy.as_ref().map(|copy| &copy.header), &mut buffer);
+        let asked =
+            self.ask_page(&url, name.as_str(), copy.as_ref().map(|copy| &copy.header), &mut buffer);
         let head = asked.await.map_err(|error| failed(&error, copy.as_ref()))?;
         match (head.status.as_u16(), copy) {
             (200, _) => {
@@ -211,7 +212,9 @@ pub(crate) fn failed<V>(error: &NetworkError, copy: Option<&Copy<V>>) -> Catalog
     let mut text = error.to_string();
     if let Some(copy) = copy {
         let minutes = now().saturating_sub(copy.header.stored) / 60;
-        text.push_str(&format!(". A copy from {minutes} minutes ago is in the cache; --offline uses it"));
+        text.push_str(&format!(
+            ". A copy from {minutes} minutes ago is in the cache; --offline uses it"
+        ));
     }
     CatalogError::Network(text.into())
 }

@@ -32,7 +32,9 @@ pub enum SourceError {
         url: String,
     },
     /// A `file://` URL that names no folder of this machine.
-    #[error("the index '{name}' has the URL {url}, which is no path on this machine: use file:///ABSOLUTE/PATH")]
+    #[error(
+        "the index '{name}' has the URL {url}, which is no path on this machine: use file:///ABSOLUTE/PATH"
+    )]
     Path {
         /// The source.
         name: String,
@@ -47,10 +49,12 @@ impl Source {
         let mut url = without_secrets(&config.url);
         let folder = match url.scheme() {
             "http" | "https" => None,
-            "file" => Some(url.to_file_path().map_err(|()| SourceError::Path {
-                name: config.name.clone(),
-                url: shown(&url),
-            })?),
+            "file" => {
+                Some(url.to_file_path().map_err(|()| SourceError::Path {
+                    name: config.name.clone(),
+                    url: shown(&url),
+                })?)
+            }
             _ => return Err(SourceError::Scheme { name: config.name.clone(), url: shown(&url) }),
         };
         if config.format == SourceFormat::Simple && !url.path().ends_with('/') {

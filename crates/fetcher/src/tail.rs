@@ -33,7 +33,10 @@ pub(crate) enum Found {
 
 /// What a request for a part brought.
 enum Part {
-    Piece { at: ContentRange, bytes: Vec<u8> },
+    Piece {
+        at: ContentRange,
+        bytes: Vec<u8>,
+    },
     Whole(DiskFile),
     /// Nothing that can be used.
     Unfit,
@@ -123,7 +126,9 @@ impl Inner {
         let head = match self.http.fetch(&request, &mut spool).await {
             Ok(head) => head,
             Err(error) => match error.refusal() {
-                Some(Refusal::TooLarge { limit, .. }) if *limit == asked + SLACK => return Ok(Part::Unfit),
+                Some(Refusal::TooLarge { limit, .. }) if *limit == asked + SLACK => {
+                    return Ok(Part::Unfit);
+                }
                 _ => return Err(self.refused(name, file, &error)),
             },
         };
@@ -193,10 +198,11 @@ fn checked(mut spool: Spool, file: &File) -> Result<DiskFile, CatalogError> {
     if let Some(expected) = file.sha256.filter(|expected| *expected != actual) {
         return Err(wrong_digest("", file, (&expected, &actual)));
     }
-    let rewound = kept.ok_or_else(|| std::io::Error::other("it was not kept")).and_then(|mut kept| {
-        kept.seek(SeekFrom::Start(0))?;
-        Ok(kept)
-    });
+    let rewound =
+        kept.ok_or_else(|| std::io::Error::other("it was not kept")).and_then(|mut kept| {
+            kept.seek(SeekFrom::Start(0))?;
+            Ok(kept)
+        });
     rewound.map_err(|error| {
         CatalogError::Network(format!("{} cannot be read back: {error}", file.filename).into())
     })

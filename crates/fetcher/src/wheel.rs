@@ -57,7 +57,8 @@ impl Inner {
 
     async fn fetch_metadata(&self, name: Name, file: &File) -> Result<Metadata, CatalogError> {
         let url = Url::parse(&file.url).map_err(|error| {
-            let text = format!("the index gives {} an address that is none: {error}", file.filename);
+            let text =
+                format!("the index gives {} an address that is none: {error}", file.filename);
             CatalogError::Invalid(text.into())
         })?;
         if file.core_metadata != CoreMetadata::No
@@ -94,7 +95,8 @@ impl Inner {
         beside.set_path(&format!("{}.metadata", url.path()));
         let mut buffer = Buffer::new(METADATA_LIMIT);
         let request = Request { gzip: true, ..Request::new(&beside) };
-        let network = |error: crate::net::NetworkError| CatalogError::Network(error.to_string().into());
+        let network =
+            |error: crate::net::NetworkError| CatalogError::Network(error.to_string().into());
         let head = self.http.fetch(&request, &mut buffer).await.map_err(network)?;
         match head.status.as_u16() {
             200 => {
@@ -158,8 +160,8 @@ pub(crate) fn wrong_digest(
 /// The error for a file that does not say what it needs.
 pub(crate) fn unavailable(name: Name, file: &File, why: &str) -> CatalogError {
     let text = format!(
-        "the requirements of {} are not known: {why}; state them in [metadata.{name}] of env.toml, or choose a release \
-         with a wheel",
+        "{} does not say what it needs: {why}; state that in [metadata.{name}] of env.toml, or choose a release with a \
+         wheel",
         file.filename
     );
     CatalogError::Unavailable(text.into())
@@ -187,7 +189,10 @@ mod tests {
         let of = |filename: &str, name: &str| {
             version(filename, Name::new(name).expect("valid")).map(|version| version.to_string())
         };
-        assert_eq!(of("torch-2.4.0+cu121-cp311-cp311-linux_x86_64.whl", "torch").as_deref(), Some("2.4.0+cu121"));
+        assert_eq!(
+            of("torch-2.4.0+cu121-cp311-cp311-linux_x86_64.whl", "torch").as_deref(),
+            Some("2.4.0+cu121")
+        );
         assert_eq!(of("foo-bar-1.0.tar.gz", "foo-bar").as_deref(), Some("1.0"));
         assert_eq!(of("foo_bar-1.0-2.zip", "foo-bar").as_deref(), Some("1.0.post2"));
         assert_eq!(of("foo-1.0.exe", "foo"), None);

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 
 use super::policy::LONGEST;
+use super::{crc32, is_absent};
 
 const MARK: [u8; 8] = *b"cudapg1\n";
 const FRESH_AT: u64 = 8;
@@ -92,8 +93,10 @@ impl Entry {
     pub(super) fn read(path: &Path, url: &Url) -> io::Result<Option<Self>> {
         let bytes = match std::fs::read(path) {
             Ok(bytes) => bytes,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(io::Error::new(error.kind(), format!("{}: {error}", path.display()))),
+            Err(error) if is_absent(&error) => return Ok(None),
+            Err(error) => {
+                return Err(io::Error::new(error.kind(), format!("{}: {error}", path.display())));
+            }
         };
         Ok(Self::decode(bytes).filter(|entry| entry.header.url == url.as_str()))
     }
@@ -106,7 +109,7 @@ impl Entry {
         let checksum = u32::from_le_bytes(bytes.get(16..CHECKED_FROM)?.try_into().ok()?);
         let length = u32::from_le_bytes(bytes.get(CHECKED_FROM..HEADER_FROM)?.try_into().ok()?);
         let end = HEADER_FROM.checked_add(usize::try_from(length).ok()?)?;
-        if crc32fast::hash(bytes.get(CHECKED_FROM..end)?) != checksum {
+        if crc32(bytes.get(CHECKED_FROM..end)?) != checksum {
             return None;
         }
         let header = postcard::from_bytes(bytes.get(HEADER_FROM..end)?).ok()?;
@@ -117,15 +120,12 @@ impl Entry {
     pub(super) fn write(&self, file: &mut impl Write) -> io::Result<()> {
         let header = postcard::to_stdvec(&self.header).map_err(io::Error::other)?;
         let length = u32::try_from(header.len()).map_err(io::Error::other)?.to_le_bytes();
-        let mut checksum = crc32fast::Hasher::new();
-        checksum.update(&length);
-        checksum.update(&header);
-        let mut front = Vec::with_capacity(HEADER_FROM + header.len());
+        let checked = [&length[..], &header].concat();
+        let mut front = Vec::with_capacity(CHECKED_FROM + checked.len());
         front.extend_from_slice(&MARK);
         front.extend_from_slice(&self.fresh_until.to_le_bytes());
-        front.extend_from_slice(&checksum.finalize().to_le_bytes());
-        front.extend_from_slice(&length);
-        front.extend_from_slice(&header);
+        front.extend_from_slice(&crc32(&checked).to_le_bytes());
+        front.extend_from_slice(&checked);
         file.write_all(&front)?;
         file.write_all(self.body.as_ref())
     }

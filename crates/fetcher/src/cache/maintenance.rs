@@ -104,8 +104,11 @@ impl CacheFolder {
     /// When the archive cannot be read, holds something else, or the cache cannot be written.
     pub fn import(&self, archive: impl Read) -> io::Result<u64> {
         let mut count = 0;
-        for entry in tar::Archive::new(archive).entries()? {
-            let mut entry = entry?;
+        let broken = |error: io::Error| {
+            io::Error::new(error.kind(), format!("the archive cannot be read: {error}"))
+        };
+        for entry in tar::Archive::new(archive).entries().map_err(broken)? {
+            let mut entry = entry.map_err(broken)?;
             let inside = entry.path()?.into_owned();
             if !is_entry(&inside) || !entry.header().entry_type().is_file() {
                 let text = format!("'{}' is no entry of a cache of this version", inside.display());
@@ -126,7 +129,8 @@ impl CacheFolder {
 /// `BUCKET/pages/x` or `BUCKET/metadata/x`: no archive may write anywhere else.
 fn is_entry(path: &Path) -> bool {
     let parts: Vec<_> = path.components().collect();
-    let [Component::Normal(bucket), Component::Normal(kind), Component::Normal(_)] = parts[..] else {
+    let [Component::Normal(bucket), Component::Normal(kind), Component::Normal(_)] = parts[..]
+    else {
         return false;
     };
     bucket == BUCKET && (kind == "pages" || kind == "metadata")

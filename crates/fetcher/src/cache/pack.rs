@@ -6,6 +6,8 @@ use std::io;
 use std::ops::Range;
 use std::path::Path;
 
+use super::{crc32, is_absent};
+
 const MARK: [u8; 8] = *b"cudamd1\n";
 const ENTRIES_FROM: usize = 12;
 const ENTRY_HEAD: usize = 20;
@@ -26,7 +28,7 @@ impl Pack {
     pub(super) fn read(path: &Path) -> io::Result<Self> {
         match std::fs::read(path) {
             Ok(bytes) => Ok(Self::decode(bytes).unwrap_or_default()),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::default()),
+            Err(error) if is_absent(&error) => Ok(Self::default()),
             Err(error) => Err(io::Error::new(error.kind(), format!("{}: {error}", path.display()))),
         }
     }
@@ -36,7 +38,7 @@ impl Pack {
             return None;
         }
         let checksum = u32::from_le_bytes(bytes.get(8..ENTRIES_FROM)?.try_into().ok()?);
-        if crc32fast::hash(bytes.get(ENTRIES_FROM..)?) != checksum {
+        if crc32(bytes.get(ENTRIES_FROM..)?) != checksum {
             return None;
         }
         let mut entries = Vec::new();
@@ -95,7 +97,7 @@ impl Pack {
             packed.extend_from_slice(&length.to_le_bytes());
             packed.extend_from_slice(bytes);
         }
-        let checksum = crc32fast::hash(packed.get(ENTRIES_FROM..)?);
+        let checksum = crc32(packed.get(ENTRIES_FROM..)?);
         packed.get_mut(8..ENTRIES_FROM)?.copy_from_slice(&checksum.to_le_bytes());
         Some(packed)
     }
@@ -125,7 +127,11 @@ mod tests {
         let large = |n: u8| ([n; 16], vec![n; LARGEST / 2 - 100]);
         let pack = Pack::decode(pack(&[large(1), large(2)])).expect("valid");
         let next = Pack::decode(pack.with(&[large(3)]).expect("new")).expect("valid");
-        assert!(next.get([1; 16]).is_none() && next.get([2; 16]).is_some() && next.get([3; 16]).is_some());
+        assert!(
+            next.get([1; 16]).is_none()
+                && next.get([2; 16]).is_some()
+                && next.get([3; 16]).is_some()
+        );
     }
 
     #[test]

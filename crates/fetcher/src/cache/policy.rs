@@ -65,7 +65,11 @@ mod tests {
     #[test]
     fn headers_give_the_lifetime() {
         for (status, headers, expected) in [
-            (200, &[("cache-control", "max-age=600, public, must-revalidate")][..], Lifetime::Seconds(600)),
+            (
+                200,
+                &[("cache-control", "max-age=600, public, must-revalidate")][..],
+                Lifetime::Seconds(600),
+            ),
             (200, &[("cache-control", "private, max-age=60")][..], Lifetime::Seconds(60)),
             (200, &[("cache-control", "max-age=600"), ("age", "100")][..], Lifetime::Seconds(500)),
             (200, &[("cache-control", "no-cache")][..], Lifetime::Seconds(0)),

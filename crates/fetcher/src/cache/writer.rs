@@ -142,12 +142,15 @@ fn write(
     let folder = path.parent().unwrap_or(cache);
     let temporary = || tempfile::Builder::new().prefix(".new-").tempfile_in(folder);
     let mut file = match temporary() {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+        Ok(file) => file,
+        Err(_) => {
             fs_err::create_dir_all(folder)?;
             mark_as_cache(cache);
-            temporary()?
+            // Its own error names a file that never was.
+            temporary().map_err(|error| {
+                io::Error::new(error.kind(), format!("{}: {}", folder.display(), error.kind()))
+            })?
         }
-        file => file?,
     };
     fill(file.as_file_mut())?;
     file.persist(path).map_err(|error| error.error)?;
@@ -159,6 +162,7 @@ fn write(
 fn mark_as_cache(cache: &Path) {
     let tag = cache.join("CACHEDIR.TAG");
     if let Ok(mut file) = std::fs::OpenOptions::new().write(true).create_new(true).open(tag) {
-        let _ = file.write_all(b"Signature: 8a477f597d28d172789f06886806bc55\n# Made by cuda-lock.\n");
+        let _ =
+            file.write_all(b"Signature: 8a477f597d28d172789f06886806bc55\n# Made by cuda-lock.\n");
     }
 }

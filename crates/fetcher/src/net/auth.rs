@@ -88,10 +88,7 @@ impl Keyring {
     fn netrc(&self) -> &Netrc {
         self.netrc.get_or_init(|| {
             // A netrc that cannot be read shows as a 401, whose message names netrc.
-            self.netrc_path
-                .as_deref()
-                .and_then(|path| Netrc::read(path).ok())
-                .unwrap_or_default()
+            self.netrc_path.as_deref().and_then(|path| Netrc::read(path).ok()).unwrap_or_default()
         })
     }
 }

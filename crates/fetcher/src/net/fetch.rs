@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use http::StatusCode;
 use http::header::{
     ACCEPT, ACCEPT_ENCODING, CONTENT_LENGTH, HeaderMap, IF_MODIFIED_SINCE, IF_NONE_MATCH, LOCATION,
     RANGE, RETRY_AFTER,
 };
-use http::StatusCode;
 use reqwest::Response;
 use tokio::sync::Semaphore;
 use url::Url;
@@ -140,7 +140,8 @@ impl Http {
             let (mut response, key) = self.send(request, &url).await.map_err(fail)?;
             let status = response.status();
             if let Some(next) = redirect(&response) {
-                let next = url.join(&next).ok().filter(|to| matches!(to.scheme(), "http" | "https"));
+                let next =
+                    url.join(&next).ok().filter(|to| matches!(to.scheme(), "http" | "https"));
                 let next = next.ok_or_else(|| fail(Cause::BadRedirect))?;
                 drain(&mut response).await;
                 url = without_secrets(&next);
@@ -266,7 +267,9 @@ mod tests {
         };
         assert_eq!(read("120"), Some(Duration::from_secs(120)));
         assert_eq!(read("Fri, 31 Dec 1999 23:59:59 GMT"), Some(Duration::ZERO));
-        assert!(read("Fri, 31 Dec 2100 23:59:59 GMT").is_some_and(|wait| wait.as_secs() > 1_000_000));
+        assert!(
+            read("Fri, 31 Dec 2100 23:59:59 GMT").is_some_and(|wait| wait.as_secs() > 1_000_000)
+        );
         assert_eq!(read("soon"), None);
     }
 }

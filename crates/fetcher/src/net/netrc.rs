@@ -39,7 +39,11 @@ impl Netrc {
                     entries.push(Entry { host, login: String::new(), password: String::new() });
                 }
                 "default" => {
-                    entries.push(Entry { host: None, login: String::new(), password: String::new() });
+                    entries.push(Entry {
+                        host: None,
+                        login: String::new(),
+                        password: String::new(),
+                    });
                 }
                 "login" | "user" => {
                     if let (Some(entry), Some(value)) = (entries.last_mut(), words.next()) {

@@ -58,7 +58,14 @@ mod tests {
             ContentRange::read(&headers, length)
         };
         assert_eq!(read("bytes 90-99/100", 10), Some(ContentRange { start: 90, total: 100 }));
-        for text in ["bytes 90-99/*", "bytes 90-98/100", "bytes 90-99/99", "bytes */100", "9-1", "bytes 9-1/2"] {
+        for text in [
+            "bytes 90-99/*",
+            "bytes 90-98/100",
+            "bytes 90-99/99",
+            "bytes */100",
+            "9-1",
+            "bytes 9-1/2",
+        ] {
             assert_eq!(read(text, 10), None, "{text}");
         }
         assert_eq!(Range::Last(5).header(), "bytes=-5");

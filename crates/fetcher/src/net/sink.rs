@@ -108,7 +108,9 @@ impl Sink for Spool {
         self.length = 0;
         let file = match self.file.take() {
             Some(mut file) => {
-                file.set_len(0).and_then(|()| file.seek(SeekFrom::Start(0))).map_err(Refusal::Disk)?;
+                file.set_len(0)
+                    .and_then(|()| file.seek(SeekFrom::Start(0)))
+                    .map_err(Refusal::Disk)?;
                 file
             }
             None => tempfile::tempfile().map_err(Refusal::Disk)?,

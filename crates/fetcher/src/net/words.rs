@@ -106,9 +106,10 @@ impl Cause {
             (Self::Dns { .. } | Self::NoConnection { .. } | Self::Timeout { .. }, Some(key)) => {
                 Some(format!("check the URL, the network, and the proxy that {key} names"))
             }
-            (Self::Dns { .. } | Self::NoConnection { .. } | Self::Timeout { .. }, None) => {
-                Some("check the URL and the network; with a filled cache, --offline needs neither".to_owned())
-            }
+            (Self::Dns { .. } | Self::NoConnection { .. } | Self::Timeout { .. }, None) => Some(
+                "check the URL and the network; with a filled cache, --offline needs neither"
+                    .to_owned(),
+            ),
             (Self::Tls(_), _) => Some(format!(
                 "if {host} or a proxy has a certificate authority of its own, name its PEM file with SSL_CERT_FILE"
             )),
@@ -126,8 +127,13 @@ fn status_hint(status: StatusCode, key: Option<KeyOrigin>, host: &str) -> Option
              login USER password PASSWORD)"
         )),
         (401 | 403, Some(_)) => Some(format!("check the user and password for {host}")),
-        (403, None) => Some(format!("{host} may want credentials, in the URL of the index or in the netrc file")),
-        (407, _) => Some("give the proxy's user and password in the proxy's URL (http://USER:PASSWORD@PROXY/)".to_owned()),
+        (403, None) => Some(format!(
+            "{host} may want credentials, in the URL of the index or in the netrc file"
+        )),
+        (407, _) => Some(
+            "give the proxy's user and password in the proxy's URL (http://USER:PASSWORD@PROXY/)"
+                .to_owned(),
+        ),
         (404 | 410, _) => Some("check the URL".to_owned()),
         (408 | 429 | 500..=599, _) => Some("try again later".to_owned()),
         _ => None,
@@ -160,7 +166,9 @@ impl fmt::Display for Cause {
                         f.write_str("the server does not accept the credentials given for it")?;
                     }
                     (401, Some(KeyOrigin::Netrc)) => {
-                        f.write_str("the server does not accept the credentials of the netrc file")?;
+                        f.write_str(
+                            "the server does not accept the credentials of the netrc file",
+                        )?;
                     }
                     (403, _) => f.write_str("the server forbids this")?,
                     (404 | 410, _) => f.write_str("there is nothing at this address")?,
@@ -175,8 +183,12 @@ impl fmt::Display for Cause {
                     None => Ok(()),
                 }
             }
-            Self::BadRedirect => f.write_str("the server redirects to something that is no web address"),
-            Self::TooManyRedirects(count) => write!(f, "the server redirects in circles ({count} times)"),
+            Self::BadRedirect => {
+                f.write_str("the server redirects to something that is no web address")
+            }
+            Self::TooManyRedirects(count) => {
+                write!(f, "the server redirects in circles ({count} times)")
+            }
             Self::Client(text) => f.write_str(text),
             Self::Refused(Refusal::TooLarge { limit, length }) => {
                 match length {
