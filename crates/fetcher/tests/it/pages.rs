@@ -59,7 +59,7 @@ fn each_page_is_fetched_once_however_many_ask() {
     std::thread::scope(|scope| {
         for _ in 0..8 {
             scope.spawn(|| {
-                fetcher.expect_project(SourceId(0), name("foo"));
+                fetcher.expect_project(SourceId(0), name("foo"), Box::new(|_| ()));
                 assert!(ask(&fetcher, "foo").expect("an answer").is_some());
             });
         }
@@ -107,7 +107,7 @@ fn a_flat_page_is_fetched_once_for_all_projects() {
     };
     for mode in [Mode::Online, Mode::Online, Mode::Offline] {
         let fetcher = run(mode);
-        fetcher.expect_project(SourceId(0), name("foo"));
+        fetcher.expect_project(SourceId(0), name("foo"), Box::new(|_| ()));
         let project = ask(&fetcher, "foo").expect("an answer").expect("there");
         assert_eq!(newest(&project).url, server.url("/wheels/foo-1.0.zip").as_str());
         assert!(ask(&fetcher, "bar").expect("an answer").is_some());
