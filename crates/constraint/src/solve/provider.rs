@@ -299,12 +299,12 @@ impl Provider {
             *count += 1;
             *count
         };
+        // The first rejection can be chance; from then on the batches keep ahead of the solver.
         let batch = match count {
-            3 => 4,
-            8 => 12,
-            20 => 24,
-            45 => 48,
-            n if n > 45 && n % 45 == 0 => 48,
+            2 => 8,
+            6 => 16,
+            16 => 32,
+            n if n > 16 && n % 32 == 0 => 48,
             _ => return,
         };
         let judge = self.judge();
