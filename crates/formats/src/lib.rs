@@ -1,1 +1,3 @@
-//! placeholder
+//! What people write and read.
+
+pub mod input;
