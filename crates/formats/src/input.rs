@@ -18,25 +18,40 @@
 //! | `site_packages`, `elf` | what is installed in a folder |
 
 mod build;
+mod ci;
+mod commands;
+mod conda;
 mod decode;
+mod dockerfile;
+mod environment;
+mod install_options;
 mod link;
 mod loader;
+mod locks;
 mod marker;
 mod model;
 mod options;
 mod pep508;
+mod pixi;
+mod poetry;
+mod pyproject;
 mod read;
 mod requirements;
+mod shell;
 mod sniff;
 mod specifier;
+mod tables;
 mod text;
+mod toml_doc;
+mod yaml;
+mod yaml_flow;
 
 pub use decode::{Encoding, decode};
 pub use loader::{DiskLoader, FileLoader, LoadError, MemoryLoader};
 pub use model::{
     Entry, Environment, Group, Hash, Image, Include, IndexOptions, Input, Level, Location,
-    NamedIndex, Origin, Position, Problem, ProblemCode, PythonRequest, Setting, Source, SourceFile,
-    SourceTarget, Span, SystemPackage, Wheel,
+    NamedIndex, Origin, Position, Problem, ProblemCode, PythonRequest, Requires, Setting, Source,
+    SourceFile, SourceTarget, Span, SystemPackage, Wheel,
 };
-pub use read::read;
+pub use read::{read, read_as};
 pub use sniff::{Kind, sniff};

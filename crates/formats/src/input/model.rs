@@ -168,6 +168,8 @@ pub struct Entry {
     pub sources: Vec<Source>,
     /// The wheels that a lock lists.
     pub wheels: Vec<Wheel>,
+    /// What a lock says it needs of the other packages of the lock.
+    pub requires: Vec<Requires>,
     /// `--config-settings` of the line.
     pub settings: Vec<Setting>,
     /// Whether it is installed without its dependencies (`--no-deps`).
@@ -206,6 +208,7 @@ impl Entry {
             channel: None,
             sources: Vec::new(),
             wheels: Vec::new(),
+            requires: Vec::new(),
             settings: Vec::new(),
             no_deps: false,
             indexes: 0,
@@ -356,6 +359,21 @@ pub struct Wheel {
     pub is_wheel: bool,
     /// Where it stands.
     pub span: Span,
+}
+
+/// An edge between two packages of a lock.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Requires {
+    /// The package that is needed.
+    pub name: Name,
+    /// Its version, where the lock holds several.
+    pub version: Option<String>,
+    /// Its extras that are needed.
+    pub extras: Vec<Name>,
+    /// When it is needed.
+    pub marker: Option<String>,
+    /// The extra or group of the needing package with which it is needed.
+    pub with: Option<String>,
 }
 
 /// `KEY=VALUE` of `--config-settings`, or of a variable.

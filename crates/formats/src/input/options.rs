@@ -34,11 +34,8 @@ pub(super) enum Opt {
     Prerelease,
     /// `--override FILE` of uv.
     Override,
-    /// `--python-version VERSION`.
-    PythonVersion,
-    /// `-n`, `-p`, `-c` and the like of other tools.
+    /// `--channel` of conda.
     Channel,
-    CondaEnvironment,
     /// Has no bearing on what is installed.
     Other,
 }
@@ -54,7 +51,7 @@ pub(super) struct OptionSpec {
     pub opt: Opt,
 }
 
-const fn spec(
+pub(super) const fn spec(
     short: &'static str,
     long: &'static [&'static str],
     takes_value: bool,

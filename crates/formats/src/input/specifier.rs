@@ -148,7 +148,7 @@ mod tests {
         ] {
             assert_eq!(translated(text, Origin::Conda), expected, "{text}");
         }
-        assert_eq!(translated("<2,>=1.26", Origin::Pip), "<2, >=1.26");
+        assert_eq!(translated("<2,>=1.26", Origin::Pip), ">=1.26, <2");
         assert_eq!(translated("===what", Origin::Pip), "none");
     }
 }
