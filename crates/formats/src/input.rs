@@ -23,6 +23,7 @@ mod commands;
 mod conda;
 mod decode;
 mod dockerfile;
+mod elf;
 mod environment;
 mod install_options;
 mod link;
@@ -38,6 +39,7 @@ mod pyproject;
 mod read;
 mod requirements;
 mod shell;
+mod site_packages;
 mod sniff;
 mod specifier;
 mod tables;
@@ -49,9 +51,10 @@ mod yaml_flow;
 pub use decode::{Encoding, decode};
 pub use loader::{DiskLoader, FileLoader, LoadError, MemoryLoader};
 pub use model::{
-    Entry, Environment, Group, Hash, Image, Include, IndexOptions, Input, Level, Location,
+    Entry, Environment, Group, Hash, Image, Include, IndexOptions, Input, Level, Library, Location,
     NamedIndex, Origin, Position, Problem, ProblemCode, PythonRequest, Requires, Setting, Source,
     SourceFile, SourceTarget, Span, SystemPackage, Wheel,
 };
 pub use read::{read, read_as};
+pub use site_packages::read_site_packages;
 pub use sniff::{Kind, sniff};

@@ -78,10 +78,10 @@ fn check_entry(input: &Input, entry: &Entry, expected: &Value, file: &str) {
     if let Some(url) = expected["url"].as_str() {
         let found = entry.location.as_ref().map(location_text).unwrap_or_default();
         let plain = url.split('#').next().unwrap_or_default();
-        assert!(
-            found == plain || Some(found.as_str()) == plain.strip_prefix("file:///"),
-            "{at}: {found}"
-        );
+        // pip prints `file:.` with an empty host.
+        let shown = found.strip_prefix("file:").filter(|rest| !rest.starts_with("//"));
+        let shown = shown.map_or(found.clone(), |rest| format!("file:///{rest}"));
+        assert_eq!(shown, plain, "{at}");
         if let Some(hash) = url.split_once("#sha256=") {
             assert_eq!(entry.hashes[0].text, format!("sha256:{}", hash.1), "{at}");
         }

@@ -47,6 +47,7 @@ impl<'a> Builder<'a> {
                 python: None,
                 group_includes: BTreeMap::new(),
                 conflicts: Vec::new(),
+                libraries: Vec::new(),
                 problems: Vec::new(),
             },
             loader,
@@ -159,6 +160,18 @@ impl<'a> Builder<'a> {
                 }
                 if let Some(clause) = second_requirement(source, &error) {
                     error.help = Some(clause);
+                }
+                // pip counts joined lines as the first of them; so does the place of the error.
+                let error_at = text.span(error.at.start, error.at.end);
+                let line = text.whole();
+                let is_joined = self
+                    .input
+                    .files
+                    .get(line.file)
+                    .and_then(|f| f.text.get(line.start..error_at.start))
+                    .is_some_and(|before| before.contains(['\n', '\r']));
+                if is_joined {
+                    error.at.start = 0;
                 }
                 self.syntax(&text, error);
                 None

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::build::Builder;
 use super::commands::{self, Context};
-use super::model::{Environment, Image, Level, ProblemCode, PythonRequest};
+use super::model::{Environment, Image, Level, ProblemCode, PythonRequest, Span};
 use super::shell::{self, Variables};
 use super::text::Mapped;
 use super::yaml::{self, Node};
@@ -30,8 +30,8 @@ pub(super) fn read(builder: &mut Builder<'_>, file: usize, path: &str) {
     let text = builder.text(file);
     let (root, errors) = yaml::parse(&text, file);
     for error in errors {
-        let whole = Mapped::copied(&text, file, 0);
-        builder.syntax(&whole, error);
+        let span = Span { file, start: error.at.start, end: error.at.end };
+        builder.problem(span, ProblemCode::Syntax, Level::Error, error.message, error.help);
     }
     builder.stack.push(path.to_owned());
     builder.input.environments.clear();

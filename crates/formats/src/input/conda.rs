@@ -124,7 +124,8 @@ fn version(builder: &mut Builder<'_>, entry: &mut Entry, text: &Mapped, from: us
     }
 }
 
-fn set_python(builder: &mut Builder<'_>, entry: &Entry) {
+/// Takes the Python that conda is asked for as the one of the environment.
+pub(super) fn set_python(builder: &mut Builder<'_>, entry: &Entry) {
     let Some(specifiers) = entry.specifiers() else { return };
     let specifiers = specifiers.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
     let span = entry.specifier_span.unwrap_or(entry.span);

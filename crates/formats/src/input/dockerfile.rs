@@ -1,6 +1,6 @@
 //! Dockerfile: base images, variables, and what its commands install.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::build::Builder;
 use super::commands::{self, Context};
@@ -8,6 +8,9 @@ use super::loader;
 use super::model::{Environment, Image, Level, ProblemCode};
 use super::shell::{self, Variables};
 use super::text::{LineEnds, Mapped, lines};
+
+/// Beyond so many stages, none is looked up as the base of another.
+const MAX_STAGES: usize = 1000;
 
 /// An instruction without its continuation marks and comments.
 struct Instruction {
@@ -42,10 +45,11 @@ pub(super) fn read(builder: &mut Builder<'_>, file: usize, path: &str) {
     // ARGs before the first FROM are known to FROM, and to a stage that repeats their name.
     let mut global = Variables::new();
     let mut stages: Vec<Stage> = Vec::new();
+    let mut by_name = BTreeMap::new();
     for instruction in instructions(&text, file) {
         let rest = &instruction.rest;
         match instruction.keyword.as_str() {
-            "FROM" => from(builder, rest, &global, &mut stages),
+            "FROM" => from(builder, rest, &global, &mut stages, &mut by_name),
             "ARG" => {
                 arg(rest, &mut global, stages.last_mut());
             }
@@ -70,7 +74,13 @@ pub(super) fn read(builder: &mut Builder<'_>, file: usize, path: &str) {
     builder.stack.pop();
 }
 
-fn from(builder: &mut Builder<'_>, rest: &Mapped, global: &Variables, stages: &mut Vec<Stage>) {
+fn from(
+    builder: &mut Builder<'_>,
+    rest: &Mapped,
+    global: &Variables,
+    stages: &mut Vec<Stage>,
+    by_name: &mut BTreeMap<String, usize>,
+) {
     let expanded = shell::expand(rest, global);
     let words = words(&expanded);
     let mut words = words.iter().filter(|w| !w.as_str().starts_with("--"));
@@ -91,23 +101,25 @@ fn from(builder: &mut Builder<'_>, rest: &Mapped, global: &Variables, stages: &m
             format!("the image '{reference}' has a variable whose value is not known here");
         builder.problem(image.whole(), ProblemCode::Variable, Level::Note, message, None);
     }
-    let parent = stages.iter().rev().find(|stage| {
-        builder
-            .input
-            .environments
-            .get(stage.environment)
-            .is_some_and(|e| !e.name.is_empty() && e.name == reference)
-    });
+    let parent = by_name
+        .get(&reference)
+        .and_then(|at| stages.get(*at))
+        .filter(|_| stages.len() < MAX_STAGES);
     let context = Context {
         variables: parent.map(|stage| stage.inherited()).unwrap_or_default(),
         copied: parent.map(|stage| stage.context.copied.clone()).unwrap_or_default(),
         folder: parent.map(|stage| stage.context.folder.clone()).unwrap_or_default(),
         nesting: 0,
     };
+    let parent_environment = parent.map(|stage| stage.environment);
+    let is_stage = parent.is_some();
+    if !name.is_empty() {
+        by_name.insert(name.clone(), stages.len());
+    }
     let environment = Environment {
         name,
-        image: parent.is_none().then(|| Image { reference, span: image.whole() }),
-        parent: parent.map(|stage| stage.environment),
+        image: (!is_stage).then(|| Image { reference, span: image.whole() }),
+        parent: parent_environment,
         ..Environment::default()
     };
     let place = if stages.is_empty() {
@@ -159,8 +171,7 @@ fn env(builder: &mut Builder<'_>, rest: &Mapped, stage: Option<&mut Stage>) {
     let first = text.split_whitespace().next().unwrap_or_default();
     let mut pairs: Vec<(String, Mapped)> = Vec::new();
     if first.contains('=') {
-        let mut scratch = stage.context.variables.clone();
-        for command in shell::commands(rest, &mut scratch) {
+        for command in shell::commands(rest, &mut stage.context.variables) {
             for word in command.words {
                 let Some((name, value)) = word.text.as_str().split_once('=') else { continue };
                 let at = word.text.as_str().len() - value.len();
@@ -216,7 +227,13 @@ fn copy(rest: &Mapped, stage: Option<&mut Stage>) {
 fn run(builder: &mut Builder<'_>, instruction: &Instruction, stage: &mut Stage) {
     let rest = without_flags(&instruction.rest);
     // Variables that a command sets are gone with it.
-    let before = stage.context.variables.clone();
+    let assigns = rest
+        .as_str()
+        .split_whitespace()
+        .filter_map(shell::assignment)
+        .any(|(_, value)| !value.starts_with('='));
+    let before =
+        (assigns || !instruction.heredocs.is_empty()).then(|| stage.context.variables.clone());
     let folder = stage.context.folder.clone();
     let head = rest.as_str().trim_start();
     let program = head.split("<<").next().unwrap_or_default().trim();
@@ -234,7 +251,9 @@ fn run(builder: &mut Builder<'_>, instruction: &Instruction, stage: &mut Stage) 
     } else {
         commands::read(builder, &rest, &mut stage.context);
     }
-    stage.context.variables = before;
+    if let Some(before) = before {
+        stage.context.variables = before;
+    }
     stage.context.folder = folder;
 }
 

@@ -2,7 +2,7 @@
 
 use super::build::Builder;
 use super::conda;
-use super::model::{Level, ProblemCode, Setting};
+use super::model::{Level, ProblemCode, Setting, Span};
 use super::requirements;
 use super::yaml::{self, Node};
 
@@ -11,8 +11,8 @@ pub(super) fn read(builder: &mut Builder<'_>, file: usize, path: &str) {
     let text = builder.text(file);
     let (root, errors) = yaml::parse(&text, file);
     for error in errors {
-        let whole = super::text::Mapped::copied(&text, file, 0);
-        builder.syntax(&whole, error);
+        let span = Span { file, start: error.at.start, end: error.at.end };
+        builder.problem(span, ProblemCode::Syntax, Level::Error, error.message, error.help);
     }
     builder.stack.push(path.to_owned());
     if let Some(name) = root.get("name").and_then(Node::scalar) {

@@ -36,6 +36,8 @@ pub struct Input {
     pub group_includes: BTreeMap<String, Vec<String>>,
     /// Sets of extras and groups that are declared never to be installed together.
     pub conflicts: Vec<Vec<Group>>,
+    /// Shared libraries that are really there, sorted by path; only for a folder of installed distributions.
+    pub libraries: Vec<Library>,
     /// Everything that is wrong with the files as text.
     pub problems: Vec<Problem>,
 }
@@ -170,6 +172,8 @@ pub struct Entry {
     pub wheels: Vec<Wheel>,
     /// What a lock says it needs of the other packages of the lock.
     pub requires: Vec<Requires>,
+    /// The `Requires-Dist` lines of an installed distribution.
+    pub requires_dist: Vec<String>,
     /// `--config-settings` of the line.
     pub settings: Vec<Setting>,
     /// Whether it is installed without its dependencies (`--no-deps`).
@@ -209,6 +213,7 @@ impl Entry {
             sources: Vec::new(),
             wheels: Vec::new(),
             requires: Vec::new(),
+            requires_dist: Vec::new(),
             settings: Vec::new(),
             no_deps: false,
             indexes: 0,
@@ -498,6 +503,19 @@ pub struct Include {
     pub constraint: bool,
     /// Where it is mentioned.
     pub span: Span,
+}
+
+/// A shared library that is installed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Library {
+    /// The path below the folder, with `/`.
+    pub path: String,
+    /// The name by which others ask for it; `None` when it has none.
+    pub soname: Option<String>,
+    /// The names of the libraries that it asks for (`DT_NEEDED`), in order.
+    pub needed: Vec<String>,
+    /// Where they are looked for first (`DT_RUNPATH`, or else `DT_RPATH`), as written.
+    pub search: Vec<String>,
 }
 
 /// Something that is wrong with a file as text.

@@ -1,6 +1,7 @@
 //! pixi.toml, and the table of pixi in pyproject.toml.
 
 use super::build::{Builder, extras};
+use super::conda;
 use super::model::{Entry, Group, Origin, Setting, Source, SourceTarget};
 use super::poetry::set_version;
 use super::pyproject::location;
@@ -130,6 +131,9 @@ fn dependencies(
                 entry.sources.push(Source { target, marker: None, extra: None, group: None });
             }
             entry.marker.clone_from(&marker);
+            if entry.raw_name == "python" && origin == Origin::Conda {
+                conda::set_python(builder, &entry);
+            }
             builder.input.entries.push(Entry { group: group.clone(), ..entry });
         }
     }

@@ -50,7 +50,8 @@ pub fn read_as(kind: Kind, bytes: &[u8], name: &str, loader: &dyn FileLoader) ->
     finish(builder, file)
 }
 
-fn finish(mut builder: Builder<'_>, file: usize) -> Input {
+/// Puts the problems in order, and says so when there is nothing to judge.
+pub(super) fn finish(mut builder: Builder<'_>, file: usize) -> Input {
     if builder.input.environments.is_empty() {
         builder.input.environments.push(super::model::Environment::default());
     }

@@ -116,11 +116,13 @@ fn finish(
     options: &Options,
     constraint: bool,
 ) {
+    // pip stops at a line that is no requirement; its options say nothing.
+    let Some(mut entry) = entry else { return };
     let mut settings = Vec::new();
     let mut hashes = Vec::new();
     for found in &options.found {
         match found.opt {
-            Opt::Editable if entry.as_ref().is_some_and(|e| e.editable) => {}
+            Opt::Editable if entry.editable => {}
             Opt::Hash => hashes.extend(hash(builder, found)),
             Opt::ConfigSettings => settings.extend(setting(builder, found)),
             _ => {
@@ -142,7 +144,6 @@ fn finish(
             }
         }
     }
-    let Some(mut entry) = entry else { return };
     entry.span = line.whole();
     if !hashes.is_empty() {
         builder.options().require_hashes = true;
