@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use cuda_lock_formats::input::{
-    Entry, FileLoader, Group, Input, Level, LoadError, Location, Origin, ProblemCode, SourceTarget,
-    read,
+    Entry, FileLoader, Group, Input, Kind, Level, LoadError, Location, MemoryLoader, Origin,
+    ProblemCode, SourceTarget, read, read_as,
 };
 use serde_json::Value;
 
@@ -541,4 +541,37 @@ fn uv_lock() {
     assert!(input.entries[1].wheels[0].file_name.starts_with("torch-2.5.1+cu124-"));
     assert!(input.entries[1].wheels[0].hash.as_deref().is_some_and(|h| h.starts_with("sha256:f")));
     assert_eq!(lines_of(&input), [6, 15]);
+}
+
+/// `fixtures/pip-verdicts.jsonl` holds small files put together at random and how pip 26.3 reads each of them: `error`,
+/// or `name|extras|specifiers|marker` of every requirement.
+#[test]
+fn small_files_get_the_verdict_of_pip() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/pip-verdicts.jsonl");
+    let mut count = 0;
+    for line in std::fs::read_to_string(path).expect("the verdicts").lines() {
+        let case: Value = serde_json::from_str(line).expect("valid JSON");
+        let input = read_as(
+            Kind::Requirements,
+            text_of(&case["text"]).as_bytes(),
+            "requirements.txt",
+            &MemoryLoader::default(),
+        );
+        let refused = input.problems.iter().any(|p| p.level == Level::Error);
+        let found: Value = if refused {
+            "error".into()
+        } else {
+            let row = |e: &Entry| {
+                let extras: Vec<String> = e.extras.iter().map(ToString::to_string).collect();
+                let specifiers: Vec<String> = clauses(&e.specifier).into_iter().collect();
+                let name = e.name.map_or("", |n| n.as_str());
+                let marker = e.marker.as_deref().unwrap_or_default();
+                format!("{name}|{}|{}|{marker}", extras.join(","), specifiers.join(","))
+            };
+            input.entries.iter().map(row).collect()
+        };
+        assert_eq!(found, case["pip_26_3"], "{}", case["text"]);
+        count += 1;
+    }
+    assert_eq!(count, 800);
 }

@@ -150,8 +150,23 @@ impl<'a> Builder<'a> {
         if link::is_url(body) || link::is_path(body) || archive {
             return self.link(&text, body, marker_at, origin);
         }
-        match pep508::parse(source) {
-            Ok(parsed) => Some(self.parsed(&text, &parsed, origin)),
+        // pip takes the marker off first, so a URL may touch its ';' and nothing need follow it.
+        let marker =
+            marker_at.map(|at| text.slice(at, source.len())).filter(|m| !m.trim().is_empty());
+        if let Some(marker) = &marker
+            && let Err(error) = marker::parse(marker.as_str())
+        {
+            self.syntax(marker, error);
+            return None;
+        }
+        match pep508::parse(body) {
+            Ok(parsed) => {
+                let mut entry = self.parsed(&text, &parsed, origin);
+                if let Some(marker) = marker {
+                    self.apply_marker(&mut entry, &marker);
+                }
+                Some(entry)
+            }
             Err(_) if is_bare_folder(body) => self.link(&text, body, marker_at, origin),
             Err(mut error) => {
                 if error.help.is_none() && source.contains("${") {
@@ -260,10 +275,7 @@ impl<'a> Builder<'a> {
             let is_file = lower.starts_with("file:");
             let looks_named = !link::is_path(source)
                 && ["==", ">=", "<=", "~=", "!="].iter().any(|o| source.contains(o));
-            if (link::is_url(target) && !is_vcs && !is_file)
-                || (looks_named && !is_vcs && !is_file)
-                || source.is_empty()
-            {
+            if (!is_vcs && !is_file && (link::is_url(target) || looks_named)) || source.is_empty() {
                 let mut error = SyntaxError::new(
                     0..source.len(),
                     "not a valid editable requirement: neither the path of a project nor a VCS URL",

@@ -244,7 +244,7 @@ impl<'a> Cursor<'a> {
         let version = rest.get(blanks..)?;
         let length = if operator == "===" {
             version
-                .find(|c: char| super::text::is_space(c) || matches!(c, ';' | ')'))
+                .find(|c: char| super::text::is_space(c) || matches!(c, ';' | ')' | ','))
                 .unwrap_or(version.len())
         } else {
             version_length(version.as_bytes(), operator)?

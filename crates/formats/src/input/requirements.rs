@@ -83,6 +83,12 @@ pub(super) fn read_line(
             builder.problem(line.whole(), ProblemCode::Syntax, Level::Error, message, None);
             return;
         }
+        if options.words.first().is_some_and(|w| w.as_str() == "@") {
+            let message = "pip reads only the word after -e: write it in quotes";
+            let help = Some("write -e 'NAME @ URL'".to_owned());
+            builder.problem(line.whole(), ProblemCode::Syntax, Level::Error, message, help);
+            return;
+        }
         let mut entry = builder.editable(&editable.value, Origin::Pip);
         if let (Some(entry), Some(name)) = (&mut entry, freeze_name)
             && entry.raw_name.is_empty()
@@ -181,7 +187,6 @@ fn hash(builder: &mut Builder<'_>, found: &Found) -> Option<Hash> {
 }
 
 fn setting(builder: &mut Builder<'_>, found: &Found) -> Option<Setting> {
-    // The last '=' that follows no other: keys such as `--build-option` have none of their own.
     let Some((key, value)) = found.value.as_str().split_once('=') else {
         builder.syntax(
             &found.value,
@@ -214,6 +219,9 @@ fn option_line(builder: &mut Builder<'_>, options: &Options) {
         if found.opt == Opt::Hash {
             let message = "this --hash belongs to no requirement and is ignored";
             builder.problem(found.flag.whole(), ProblemCode::Option, Level::Warning, message, None);
+        } else if found.opt == Opt::ConfigSettings {
+            // Without a requirement it means nothing, but pip still checks its form.
+            let _ = setting(builder, found);
         } else {
             apply(builder, found);
         }

@@ -67,7 +67,7 @@ fn sniff_text(text: &str, lines: &[&str], name: &str) -> Kind {
             by_name(name)
         };
     };
-    if significant.iter().any(|l| *l == "@EXPLICIT") {
+    if significant.contains(&"@EXPLICIT") {
         return Kind::CondaExplicit;
     }
     if text.trim_start().starts_with('[')
