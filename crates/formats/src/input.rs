@@ -49,6 +49,7 @@ mod yaml;
 mod yaml_flow;
 
 pub use decode::{Encoding, decode};
+pub use link::redact;
 pub use loader::{DiskLoader, FileLoader, LoadError, MemoryLoader};
 pub use model::{
     Entry, Environment, Group, Hash, Image, Include, IndexOptions, Input, Level, Library, Location,

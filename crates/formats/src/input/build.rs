@@ -96,7 +96,10 @@ impl<'a> Builder<'a> {
         message: impl Into<String>,
         help: Option<String>,
     ) {
-        self.input.problems.push(Problem { span, code, level, message: message.into(), help });
+        // Messages quote the file, and indexes may have credentials in their address.
+        let message = link::redact(&message.into());
+        let help = help.map(|help| link::redact(&help));
+        self.input.problems.push(Problem { span, code, level, message, help });
     }
 
     /// Reports a syntax error in `text`.
