@@ -14,3 +14,4 @@ mod pep508;
 pub mod pylock;
 pub mod requirements_out;
 pub mod schema;
+pub mod input;
