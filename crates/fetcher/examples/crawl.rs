@@ -109,8 +109,10 @@ fn wheel(project: &Project, version: Option<&pep440_rs::Version>) -> Option<File
         Some(version) => project.versions.binary_search(version).ok()?,
         None => project.versions.iter().rposition(|version| !version.any_prerelease())?,
     };
-    let fits =
-        |file: &File| ["x86_64.whl", "any.whl"].iter().any(|end| file.filename.ends_with(end));
+    let fits = |file: &File| {
+        let name = &file.filename;
+        name.ends_with("any.whl") || name.contains("linux") && name.ends_with("x86_64.whl")
+    };
     let rank = |file: &File| {
         (!fits(file), !file.filename.contains("cp311"), file.filename.contains("musl"))
     };
