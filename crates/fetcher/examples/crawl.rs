@@ -76,13 +76,13 @@ fn crawl(
     let (mut level, mut read) = (roots, 0);
     while !level.is_empty() {
         for name in &level {
-            fetcher.expect_project(SOURCE, *name);
+            fetcher.expect_project(SOURCE, *name, Box::new(|_| {}));
         }
         let mut files: Vec<(Name, File)> = Vec::new();
         for name in &level {
             let Some(project) = fetcher.project(SOURCE, *name)? else { continue };
             if let Some(file) = wheel(&project, pins.get(name)) {
-                fetcher.expect_metadata(SOURCE, *name, &file);
+                fetcher.expect_metadata(SOURCE, *name, &file, Box::new(|_| {}));
                 files.push((*name, file));
             }
         }
