@@ -76,13 +76,21 @@ fn crawl(
     let (mut level, mut read) = (roots, 0);
     while !level.is_empty() {
         for name in &level {
+<<<<<<< HEAD
             fetcher.expect_project(SOURCE, *name, Box::new(|_| ()));
+=======
+            fetcher.expect_project(SOURCE, *name, Box::new(|_| {}));
+>>>>>>> net
         }
         let mut files: Vec<(Name, File)> = Vec::new();
         for name in &level {
             let Some(project) = fetcher.project(SOURCE, *name)? else { continue };
             if let Some(file) = wheel(&project, pins.get(name)) {
+<<<<<<< HEAD
                 fetcher.expect_metadata(SOURCE, *name, &file, Box::new(|_| ()));
+=======
+                fetcher.expect_metadata(SOURCE, *name, &file, Box::new(|_| {}));
+>>>>>>> net
                 files.push((*name, file));
             }
         }
@@ -109,8 +117,10 @@ fn wheel(project: &Project, version: Option<&pep440_rs::Version>) -> Option<File
         Some(version) => project.versions.binary_search(version).ok()?,
         None => project.versions.iter().rposition(|version| !version.any_prerelease())?,
     };
-    let fits =
-        |file: &File| ["x86_64.whl", "any.whl"].iter().any(|end| file.filename.ends_with(end));
+    let fits = |file: &File| {
+        let name = &file.filename;
+        name.ends_with("any.whl") || name.contains("linux") && name.ends_with("x86_64.whl")
+    };
     let rank = |file: &File| {
         (!fits(file), !file.filename.contains("cp311"), file.filename.contains("musl"))
     };

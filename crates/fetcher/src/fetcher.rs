@@ -109,7 +109,8 @@ impl Fetcher {
     }
 
     /// Downloads a file just to learn its SHA-256 digest and its length in bytes, for files of which the index states no
-    /// digest. The file is not kept, its digest is, together with what lets the server confirm it. At most `limit` bytes are read; credentials are those of the configuration.
+    /// digest. The file is not kept, its digest is, together with what lets the server confirm it. At most `limit` bytes
+    /// are read; credentials are those of the configuration. Must not be called from within an async runtime.
     ///
     /// # Errors
     /// When it cannot be read, or is larger than `limit`.

@@ -9,9 +9,9 @@
 pub mod atomic;
 pub mod diagnostic;
 mod document;
+pub mod input;
 pub mod manifest;
 mod pep508;
 pub mod pylock;
 pub mod requirements_out;
 pub mod schema;
-pub mod input;
