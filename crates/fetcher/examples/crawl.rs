@@ -76,21 +76,13 @@ fn crawl(
     let (mut level, mut read) = (roots, 0);
     while !level.is_empty() {
         for name in &level {
-<<<<<<< HEAD
-            fetcher.expect_project(SOURCE, *name, Box::new(|_| ()));
-=======
             fetcher.expect_project(SOURCE, *name, Box::new(|_| {}));
->>>>>>> net
         }
         let mut files: Vec<(Name, File)> = Vec::new();
         for name in &level {
             let Some(project) = fetcher.project(SOURCE, *name)? else { continue };
             if let Some(file) = wheel(&project, pins.get(name)) {
-<<<<<<< HEAD
-                fetcher.expect_metadata(SOURCE, *name, &file, Box::new(|_| ()));
-=======
                 fetcher.expect_metadata(SOURCE, *name, &file, Box::new(|_| {}));
->>>>>>> net
                 files.push((*name, file));
             }
         }

@@ -69,11 +69,7 @@ fn refresh_confirms_each_page_once() {
     server.take();
     let fetcher = run(&server, cache.path(), Mode::Refresh);
     for _ in 0..3 {
-<<<<<<< HEAD
-        fetcher.expect_project(SourceId(0), name("foo"), Box::new(|_| ()));
-=======
         fetcher.expect_project(SourceId(0), name("foo"), Box::new(|_| {}));
->>>>>>> net
         assert!(ask(&fetcher, "foo").expect("an answer").is_some());
     }
     let seen = server.take();

@@ -59,11 +59,7 @@ fn each_page_is_fetched_once_however_many_ask() {
     std::thread::scope(|scope| {
         for _ in 0..8 {
             scope.spawn(|| {
-<<<<<<< HEAD
-                fetcher.expect_project(SourceId(0), name("foo"), Box::new(|_| ()));
-=======
                 fetcher.expect_project(SourceId(0), name("foo"), Box::new(|_| {}));
->>>>>>> net
                 assert!(ask(&fetcher, "foo").expect("an answer").is_some());
             });
         }
@@ -111,11 +107,7 @@ fn a_flat_page_is_fetched_once_for_all_projects() {
     };
     for mode in [Mode::Online, Mode::Online, Mode::Offline] {
         let fetcher = run(mode);
-<<<<<<< HEAD
-        fetcher.expect_project(SourceId(0), name("foo"), Box::new(|_| ()));
-=======
         fetcher.expect_project(SourceId(0), name("foo"), Box::new(|_| {}));
->>>>>>> net
         let project = ask(&fetcher, "foo").expect("an answer").expect("there");
         assert_eq!(newest(&project).url, server.url("/wheels/foo-1.0.zip").as_str());
         assert!(ask(&fetcher, "bar").expect("an answer").is_some());

@@ -160,11 +160,7 @@ fn what_is_needed_goes_before_what_is_expected() {
     let project = ask(&fetcher, "foo").expect("an answer").expect("there");
     let files: Vec<_> = (0..5).map(|version| project.files.files(version).remove(0)).collect();
     for file in &files {
-<<<<<<< HEAD
-        fetcher.expect_metadata(SourceId(0), name("foo"), file, Box::new(|_| ()));
-=======
         fetcher.expect_metadata(SourceId(0), name("foo"), file, Box::new(|_| {}));
->>>>>>> net
     }
     assert_is_foo(fetcher.metadata(SourceId(0), name("foo"), &files[4]));
     let asked = server.paths();
@@ -323,11 +319,7 @@ fn stated_metadata_goes_before_any_file() {
             upload_time: None,
             core_metadata: cuda_lock_constraint::catalog::CoreMetadata::No,
         };
-<<<<<<< HEAD
-        fetcher.expect_metadata(SourceId(0), name("foo"), &file, Box::new(|_| ()));
-=======
         fetcher.expect_metadata(SourceId(0), name("foo"), &file, Box::new(|_| {}));
->>>>>>> net
         let metadata = fetcher.metadata(SourceId(0), name("foo"), &file).expect("stated");
         metadata.requires_dist[0].to_string()
     };
