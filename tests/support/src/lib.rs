@@ -15,6 +15,7 @@ mod index;
 mod page;
 mod project;
 mod recording;
+mod replica;
 mod sdist;
 mod server;
 mod virtual_wheel;
@@ -25,6 +26,7 @@ pub use http::Request;
 pub use index::{Features, Index};
 pub use project::{Manifest, Project, Run};
 pub use recording::Recording;
+pub use replica::Replica;
 pub use server::Server;
 
 /// The hexadecimal sha256 of `bytes`.
