@@ -151,6 +151,12 @@ fn answer(
                         let because = if reason.is_empty() { String::new() } else { format!(": {reason}") };
                         warnings.push(format!("{name} {build} was withdrawn by its author{because}"));
                     }
+                    let python = &provider.problem.target.python;
+                    if let Some(stated) = chosen.excludes_python(python) {
+                        warnings.push(format!(
+                            "{name} {build} says that it is for Python {stated}; pip will not install it on {python}"
+                        ));
+                    }
                     builds.insert(*name, chosen);
                 }
             }

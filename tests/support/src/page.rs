@@ -33,7 +33,13 @@ fn json_row(project: &str, file: &File, features: &Features) -> Value {
     let hashes = file.sha256.iter().map(|digest| ("sha256".to_owned(), digest.clone().into()));
     row.insert("hashes".into(), Value::Object(hashes.collect()));
     row.insert("requires-python".into(), file.requires_python.clone().into());
-    row.insert("yanked".into(), file.yanked.clone().map_or(Value::Bool(false), Value::String));
+    // PEP 691: a reason is not empty; without one it is just `true`.
+    let yanked = match file.yanked.as_deref() {
+        None => Value::Bool(false),
+        Some("") => Value::Bool(true),
+        Some(reason) => Value::String(reason.to_owned()),
+    };
+    row.insert("yanked".into(), yanked);
     if features.sizes {
         row.insert("size".into(), file.size.into());
         if let Some(time) = &file.uploaded {

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use pep440_rs::VersionSpecifiers;
+use pep440_rs::{Operator, VersionSpecifiers};
 use pubgrub::{Dependencies, DependencyProvider, PackageResolutionStatistics};
 
 use crate::catalog::CatalogError;
@@ -157,7 +157,7 @@ impl Provider {
         }
         let mut python_stated = false;
         if let Some(specifiers) = &file.requires_python {
-            if let Some(range) = parse_requires_python(specifiers) {
+            if let Some(range) = self.python_of(name, specifiers) {
                 python_stated = true;
                 let reason = Reason::RequiresPython { specifiers: Arc::clone(specifiers) };
                 if self.facts().holds(Package::Python, &range) == Some(false) {
@@ -175,7 +175,7 @@ impl Provider {
             Err(error) => return Err(error),
         };
         if let (false, Some(specifiers)) = (python_stated, &metadata.requires_python) {
-            if let Some(range) = parse_requires_python(specifiers) {
+            if let Some(range) = self.python_of(name, specifiers) {
                 let reason = Reason::RequiresPython { specifiers: Arc::clone(specifiers) };
                 add(Package::Python, range, reason);
             }
@@ -197,6 +197,19 @@ impl Provider {
             Err(broken) => return Ok(Err(broken.text.as_str().into())),
         }
         Ok(Ok(constraints))
+    }
+
+    /// The range of a `Requires-Python`; one that cannot be read is ignored, as installers do.
+    ///
+    /// An upper bound is a guess about Pythons that did not exist yet. It is respected, but whoever pins a release with
+    /// `==` has decided for it, as uv sees it too; the answer then carries a warning.
+    fn python_of(&self, name: Name, specifiers: &str) -> Option<Range> {
+        let mut specifiers: VersionSpecifiers = specifiers.parse().ok()?;
+        if self.is_pinned(name) {
+            let upper = |o: &Operator| matches!(o, Operator::LessThan | Operator::LessThanEqual);
+            specifiers = specifiers.iter().filter(|s| !upper(s.operator())).cloned().collect();
+        }
+        Some(python_range(&specifiers))
     }
 
     fn extra_constraints(
@@ -231,11 +244,6 @@ impl Provider {
         }
         Ok(Ok(constraints))
     }
-}
-
-/// The range of a `Requires-Python`; one that cannot be read is ignored, as installers do.
-fn parse_requires_python(specifiers: &str) -> Option<Range> {
-    specifiers.parse::<VersionSpecifiers>().ok().map(|specifiers| python_range(&specifiers))
 }
 
 impl DependencyProvider for Provider {

@@ -327,6 +327,11 @@ impl Provider {
             });
     }
 
+    /// Whether env.toml pins a version of the distribution with `==`.
+    pub(super) fn is_pinned(&self, name: Name) -> bool {
+        self.pinned.contains(&name)
+    }
+
     /// A build as the rules see it.
     pub(super) fn build_of<'a>(
         &'a self,
