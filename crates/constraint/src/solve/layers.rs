@@ -110,6 +110,7 @@ pub(super) fn machine_constraints(
             reason: Reason::Matrix(Arc::new(fact)),
         });
     }
+    constraints.extend(named_backends(problem, root));
     let model = [
         (Package::Opset, "opset", problem.model.as_ref().and_then(|m| m.opset)),
         (Package::OnnxIr, "ir-version", problem.model.as_ref().and_then(|m| m.ir)),
@@ -121,6 +122,30 @@ pub(super) fn machine_constraints(
         }
     }
     constraints
+}
+
+/// The backends that env.toml narrows the torch family to, wherever a build comes from.
+fn named_backends(problem: &Problem, root: &(Package, Version)) -> Option<Constraint> {
+    let names = problem.backends.as_ref().filter(|names| !names.is_empty())?;
+    if !problem.concerns_torch() {
+        return None;
+    }
+    let known = names.iter().filter_map(|name| rules::torch::backend_cuda(name));
+    let range = known
+        .map(|cuda| Range::singleton(Version::System(cuda)))
+        .fold(Range::empty(), |all, one| all.union(&one));
+    let text = format!("[pytorch] backends = [{}]", quoted(names));
+    Some(Constraint {
+        subject: root.clone(),
+        package: Package::Backend,
+        range,
+        force: Force::IfPresent,
+        reason: Reason::Manifest { text: Arc::from(text) },
+    })
+}
+
+fn quoted(names: &[String]) -> String {
+    names.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ")
 }
 
 /// What a layer at one version needs of the others.

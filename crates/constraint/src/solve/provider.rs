@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::catalog::{Catalog, CatalogError, Metadata};
+use crate::catalog::{Catalog, CatalogError, Metadata, Project};
 use crate::constraint::Constraint;
 use crate::name::Name;
 use crate::package::Package;
@@ -19,7 +19,7 @@ use crate::solve::reach::Reach;
 use crate::solve::speculate::Speculator;
 use crate::solve::urls::Urls;
 use crate::wheel::Tags;
-use crate::version::{DistVersion, Range, Version};
+use crate::version::{DistVersion, Range, SourceId, Version};
 
 /// Why a single build cannot be used, where no edge can say it.
 pub type Unusable = Arc<str>;
@@ -64,7 +64,7 @@ impl Provider {
             Arc::clone(&catalog),
             Arc::clone(&problem),
             Arc::clone(&tags),
-            reach,
+            reach.clone(),
         );
         let stated = || problem.requirements.iter().chain(&problem.overrides);
         let set = |keep: &dyn Fn(&Requirement) -> bool| -> FxHashSet<Name> {
@@ -123,7 +123,7 @@ impl Provider {
         if self.candidates.borrow().contains_key(&name) {
             return;
         }
-        let places = self.problem.places(name, self.reach);
+        let places = self.problem.places(name, &self.reach);
         self.speculator.expect(name, range, extra.into_iter().collect(), &places);
     }
 
@@ -190,21 +190,28 @@ impl Provider {
             return Ok(known.clone());
         }
         let mut projects = self.urls.borrow().projects(name);
-        let places = self.problem.places(name, self.reach);
-        for source in places.general {
-            if let Some(project) = self.catalog.project(source, name)? {
-                projects.push((source, project));
-                break;
-            }
-        }
+        let places = self.problem.places(name, &self.reach);
         for source in places.special {
             if let Some(project) = self.catalog.project(source, name)? {
                 projects.push((source, project));
             }
         }
+        let takes = |source, version: &_| self.problem.takes(source, version);
+        let has_builds = |(source, project): &(SourceId, Arc<Project>)| {
+            project.versions.iter().any(|version| takes(*source, version))
+        };
+        // A machine without a GPU takes builds for the CPU where there are any, not a newer one for CUDA.
+        if self.reach != Reach::Cpu || !projects.iter().any(has_builds) {
+            for source in places.general {
+                if let Some(project) = self.catalog.project(source, name)? {
+                    projects.push((source, project));
+                    break;
+                }
+            }
+        }
         // The order of preference among builds of one version; those of URLs come first, by their number.
         projects.sort_by_key(|(id, _)| self.problem.source(*id).map(|s| self.problem.preference(s)));
-        let joined = (!projects.is_empty()).then(|| Rc::new(Candidates::join(projects)));
+        let joined = (!projects.is_empty()).then(|| Rc::new(Candidates::join(projects, takes)));
         self.candidates.borrow_mut().insert(name, joined.clone());
         Ok(joined)
     }
