@@ -9,6 +9,7 @@ mod attempts;
 mod candidates;
 pub mod conflict;
 mod edges;
+mod elsewhere;
 mod layers;
 mod order;
 pub mod problem;
@@ -145,6 +146,7 @@ fn answer(
             }
         }
     }
+    warnings.extend(provider.on_several_indexes(&builds));
     Ok(Solution { builds, layers, constraints, warnings, decisions: provider.decisions() })
 }
 

@@ -153,6 +153,18 @@ pub(super) fn constraints(package: Package, version: &Version, problem: &Problem
     rules::layer_constraints(package, version, &problem.machine)
 }
 
+/// Whether the machine starts no CUDA of a range, as far as its driver and GPUs are known.
+pub(super) fn starts_none(facts: &MachineFacts, problem: &Problem, range: &Range) -> bool {
+    let known = rules::known_versions(Package::Cuda);
+    let mut inside = known.iter().filter(|version| range.contains(version)).peekable();
+    inside.peek().is_some()
+        && inside.all(|version| {
+            constraints(Package::Cuda, version, problem)
+                .iter()
+                .any(|constraint| facts.holds(constraint.package, &constraint.range) == Some(false))
+        })
+}
+
 /// The version of a layer that is chosen from a range: the lowest driver, the newest of everything else.
 ///
 /// A range can name versions that no matrix knows (the CUDA of a torch that is released tomorrow): its own bounds are

@@ -107,6 +107,10 @@ impl Provider {
         self.decisions.set(self.decisions.get() + 1);
     }
 
+    pub(super) fn catalog(&self) -> &dyn Catalog {
+        &*self.catalog
+    }
+
     pub(super) fn facts(&self) -> &layers::MachineFacts {
         &self.facts
     }

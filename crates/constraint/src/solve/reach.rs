@@ -270,12 +270,16 @@ fn releases_built_for(backend: &str) -> Option<Range> {
     let first = of_backend().filter_map(|row| read(&row.from)).min()?;
     let last = of_backend().filter_map(|row| read(&row.to)).max()?;
     let newest = rows.iter().filter_map(|row| read(&row.to)).max()?;
-    let [major, minor, ..] = last.release() else { return None };
+    let ([major, minor, ..], [_, newest_minor, ..]) = (last.release(), newest.release()) else {
+        return None;
+    };
     let text = if last >= newest {
         format!(">={first}")
+    } else if minor + 1 == *newest_minor {
+        // A patch release of the line before the newest may still come.
+        format!(">={first},<{major}.{newest_minor}")
     } else {
-        // A patch release of the last minor line may still come.
-        format!(">={first},<{major}.{}", minor + 1)
+        format!(">={first},<={last}")
     };
     specifiers(&text)
 }
