@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::catalog::{Catalog, CatalogError, Metadata};
+use crate::catalog::{Catalog, CatalogError, Metadata, Project};
 use crate::constraint::Constraint;
 use crate::name::Name;
 use crate::package::Package;
@@ -18,7 +18,7 @@ use crate::solve::problem::{Problem, Resolution, Source};
 use crate::solve::reach::Reach;
 use crate::solve::speculate::Speculator;
 use crate::solve::urls::Urls;
-use crate::version::{DistVersion, Range, Version};
+use crate::version::{DistVersion, Range, SourceId, Version};
 use crate::wheel::Tags;
 
 /// Why a single build cannot be used, where no edge can say it.
@@ -63,8 +63,12 @@ impl Provider {
         reach: Reach,
     ) -> Self {
         let requirements = RequirementCache::new(problem.target.marker_environment());
-        let speculator =
-            Speculator::new(Arc::clone(&catalog), Arc::clone(&problem), Arc::clone(&tags), reach);
+        let speculator = Speculator::new(
+            Arc::clone(&catalog),
+            Arc::clone(&problem),
+            Arc::clone(&tags),
+            reach.clone(),
+        );
         let stated = || problem.requirements.iter().chain(&problem.overrides);
         let set = |keep: &dyn Fn(&Requirement) -> bool| -> FxHashSet<Name> {
             stated().filter(|r| keep(r)).map(|r| problem.substituted(r.name)).collect()
@@ -106,6 +110,10 @@ impl Provider {
         self.decisions.set(self.decisions.get() + 1);
     }
 
+    pub(super) fn catalog(&self) -> &dyn Catalog {
+        &*self.catalog
+    }
+
     pub(super) fn facts(&self) -> &layers::MachineFacts {
         &self.facts
     }
@@ -122,7 +130,7 @@ impl Provider {
         if self.candidates.borrow().contains_key(&name) {
             return;
         }
-        let places = self.problem.places(name, self.reach);
+        let places = self.problem.places(name, &self.reach);
         self.speculator.expect(name, range, extra.into_iter().collect(), &places);
     }
 
@@ -186,22 +194,29 @@ impl Provider {
             return Ok(known.clone());
         }
         let mut projects = self.urls.borrow().projects(name);
-        let places = self.problem.places(name, self.reach);
-        for source in places.general {
-            if let Some(project) = self.catalog.project(source, name)? {
-                projects.push((source, project));
-                break;
-            }
-        }
+        let places = self.problem.places(name, &self.reach);
         for source in places.special {
             if let Some(project) = self.catalog.project(source, name)? {
                 projects.push((source, project));
             }
         }
+        let takes = |source, version: &_| self.problem.takes(source, version);
+        let has_builds = |(source, project): &(SourceId, Arc<Project>)| {
+            project.versions.iter().any(|version| takes(*source, version))
+        };
+        // A machine without a GPU takes builds for the CPU where there are any, not a newer one for CUDA.
+        if self.reach != Reach::Cpu || !projects.iter().any(has_builds) {
+            for source in places.general {
+                if let Some(project) = self.catalog.project(source, name)? {
+                    projects.push((source, project));
+                    break;
+                }
+            }
+        }
         // The order of preference among builds of one version; those of URLs come first, by their number.
         projects
             .sort_by_key(|(id, _)| self.problem.source(*id).map(|s| self.problem.preference(s)));
-        let joined = (!projects.is_empty()).then(|| Rc::new(Candidates::join(projects)));
+        let joined = (!projects.is_empty()).then(|| Rc::new(Candidates::join(projects, takes)));
         self.candidates.borrow_mut().insert(name, joined.clone());
         Ok(joined)
     }
