@@ -6,6 +6,7 @@
 //! words; `near` knows what was probably meant.
 
 mod core;
+mod hints;
 mod leaves;
 mod near;
 mod ranges;
@@ -36,6 +37,8 @@ pub struct Conflict {
     pub proof: Vec<CollidingFact>,
     /// Builds that were passed over and might have mattered.
     pub rejections: Vec<Rejection>,
+    /// Where builds are that might do, on indexes that this solve was not allowed to ask.
+    pub hints: Vec<String>,
     /// The GPUs of the machine, as they are named in messages.
     gpus: Vec<Gpu>,
     /// Set when other indexes might have had an answer and could not be asked: why not.
@@ -95,8 +98,9 @@ impl Conflict {
         let leaves = core::reduce(provider, leaves);
         let facts = Facts { provider, leaves: &leaves }.all();
         let gpus = provider.problem.machine.gpus.clone().unwrap_or_default();
+        let hints = hints::of(&facts, &provider.problem);
         let mut conflict =
-            Self { facts, proof, rejections: provider.rejections(), gpus, unasked: None };
+            Self { facts, proof, rejections: provider.rejections(), hints, gpus, unasked: None };
         let names = conflict.distributions();
         conflict.rejections.retain(|rejection| names.contains(&rejection.name));
         conflict

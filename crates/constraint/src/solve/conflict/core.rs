@@ -13,6 +13,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::name::Name;
 use crate::package::Package;
 use crate::rules::library;
+use crate::solve::candidates::PassedOver;
 use crate::solve::conflict::leaves::Leaves;
 use crate::solve::layers;
 use crate::solve::provider::Provider;
@@ -32,13 +33,20 @@ pub(super) fn reduce(provider: &Provider, leaves: Leaves) -> Leaves {
     let mut pairs: Vec<(Package, Package)> = world.leaves.needs.keys().copied().collect();
     pairs.sort_by_key(|pair| (Reverse(world.ease_of_dropping(pair)), *pair));
     for pair in pairs {
-        if trials == TRIALS || is_tie(&pair) {
+        if trials == TRIALS || is_tie(&pair) || world.is_machine(&pair) {
             continue;
         }
         trials += 1;
         let Some(removed) = world.leaves.needs.remove(&pair) else { continue };
         if world.has_answer() {
             world.leaves.needs.insert(pair, removed);
+        }
+    }
+    // What the machine is matters where something asks for something else.
+    let pairs: Vec<(Package, Package)> = world.leaves.needs.keys().copied().collect();
+    for pair in &pairs {
+        if world.is_machine(pair) && !pairs.iter().any(|(subject, package)| *package == pair.1 && *subject != Package::Root) {
+            world.leaves.needs.remove(pair);
         }
     }
     let reasons: Vec<_> = world.leaves.unusable.keys().cloned().collect();
@@ -74,7 +82,12 @@ struct World<'a> {
 impl<'a> World<'a> {
     fn new(provider: &'a Provider, leaves: Leaves) -> Self {
         let rejected: FxHashSet<(Name, DistVersion)> =
-            provider.rejections().iter().map(|r| (r.name, r.version.clone())).collect();
+            provider
+                .rejections()
+                .iter()
+                .filter(|rejection| !matches!(rejection.why, PassedOver::NoFile(_)))
+                .map(|rejection| (rejection.name, rejection.version.clone()))
+                .collect();
         let mut known: FxHashMap<Name, Vec<Version>> = FxHashMap::default();
         let packages = leaves.needs.keys().flat_map(|(subject, package)| [*subject, *package]);
         for package in packages.chain(leaves.none.keys().copied()) {
@@ -93,6 +106,11 @@ impl<'a> World<'a> {
     fn has_answer(&self) -> bool {
         let solved = pubgrub::resolve(self, Package::Root, layers::root_version());
         !matches!(solved, Err(PubGrubError::NoSolution(_)))
+    }
+
+    /// Whether the pair says what the machine is: the little world has no other machine.
+    fn is_machine(&self, (subject, package): &(Package, Package)) -> bool {
+        *subject == Package::Root && self.provider.facts().get(*package).is_some()
     }
 
     /// Whether a known version lies in the range.

@@ -62,7 +62,12 @@ fn segment(low: &Bound<Version>, high: &Bound<Version>) -> Option<String> {
     };
     let high = match high {
         Bound::Included(version) => Some(format!("<={}", plain(version))),
-        Bound::Excluded(version) => Some(format!("<{}", plain(version))),
+        Bound::Excluded(version) => {
+            let text = plain(version);
+            // CUDA and cuDNN majors are written without the zero.
+            let major = version.as_system().and_then(|_| text.strip_suffix(".0"));
+            Some(format!("<{}", major.unwrap_or(&text)))
+        }
         Bound::Unbounded => None,
     };
     Some([low, high].into_iter().flatten().collect::<Vec<_>>().join(","))

@@ -255,7 +255,10 @@ fn passed_over_text(rejection: &Rejection) -> String {
         PassedOver::Yanked(why) if why.is_empty() => "its author withdrew it".to_owned(),
         PassedOver::Yanked(why) => format!("its author withdrew it: {why}"),
         PassedOver::TooNew => "all its files are newer than exclude-newer".to_owned(),
-        PassedOver::NoFile(files) => format!("no file fits ({})", files.join("; ")),
+        PassedOver::NoFile(files) => match files.first() {
+            Some(nearest) => format!("no file fits this machine and Python ({nearest})"),
+            None => "it has no file that can be installed".to_owned(),
+        },
         PassedOver::Broken(why) => why.clone(),
     }
 }
