@@ -24,6 +24,9 @@ use crate::wheel::Tags;
 /// Why a single build cannot be used, where no edge can say it.
 pub type Unusable = Arc<str>;
 
+/// Constraints by the pair of packages that they are between.
+type Edges = FxHashMap<(Package, Package), Vec<Rc<Constraint>>>;
+
 /// One solve, seen from PubGrub. Lives on the solver's thread.
 pub(super) struct Provider {
     pub(super) problem: Arc<Problem>,
@@ -44,7 +47,7 @@ pub(super) struct Provider {
     /// What was chosen last for a distribution, so that its extras follow.
     chosen: RefCell<FxHashMap<Name, Version>>,
     /// Every edge handed out, for the report: who needs it.
-    edges: RefCell<FxHashMap<(Package, Package), Vec<Rc<Constraint>>>>,
+    edges: RefCell<Edges>,
     rejections: RefCell<Vec<Rejection>>,
     rejected: RefCell<FxHashSet<(Name, DistVersion)>>,
     /// How often a project was decided: releases are fetched ahead once it backtracks.
@@ -221,20 +224,19 @@ impl Provider {
         if range.contains(&Version::Dist(DistVersion::absent())) {
             return Ok(Some(Version::Dist(DistVersion::absent())));
         }
-        if extra {
-            if let Some(version) = self.chosen.borrow().get(&name) {
-                if range.contains(version) {
-                    return Ok(Some(version.clone()));
-                }
-            }
+        if extra
+            && let Some(version) = self.chosen.borrow().get(&name)
+            && range.contains(version)
+        {
+            return Ok(Some(version.clone()));
         }
         let Some(candidates) = self.candidates(name)? else { return Ok(None) };
         let choice = self.pick(name, &candidates, range);
-        if let Some(version) = &choice {
-            if !extra {
-                self.chosen.borrow_mut().insert(name, version.clone());
-                self.look_ahead(name, &candidates, range, version);
-            }
+        if let Some(version) = &choice
+            && !extra
+        {
+            self.chosen.borrow_mut().insert(name, version.clone());
+            self.look_ahead(name, &candidates, range, version);
         }
         Ok(choice)
     }
@@ -271,11 +273,11 @@ impl Provider {
                 self.reject(name, &build.version, || PassedOver::TooNew);
                 continue;
             }
-            if let Some(reason) = &release.yanked {
-                if !self.pinned.contains(&name) {
-                    self.reject(name, &build.version, || PassedOver::Yanked(Arc::clone(reason)));
-                    continue;
-                }
+            if let Some(reason) = &release.yanked
+                && !self.pinned.contains(&name)
+            {
+                self.reject(name, &build.version, || PassedOver::Yanked(Arc::clone(reason)));
+                continue;
             }
             if release.has_wheel() {
                 return Some(version);
@@ -300,12 +302,12 @@ impl Provider {
             *count += 1;
             *count
         };
+        // The first rejection can be chance; from then on the batches keep ahead of the solver.
         let batch = match count {
-            3 => 4,
-            8 => 12,
-            20 => 24,
-            45 => 48,
-            n if n > 45 && n % 45 == 0 => 48,
+            2 => 8,
+            6 => 16,
+            16 => 32,
+            n if n > 16 && n % 32 == 0 => 48,
             _ => return,
         };
         let judge = self.judge();
