@@ -163,8 +163,9 @@ impl Provider {
         range
     }
 
-    pub(super) fn take_rejections(&self) -> Vec<Rejection> {
-        self.rejections.take()
+    /// The builds that were passed over so far.
+    pub(super) fn rejections(&self) -> Vec<Rejection> {
+        self.rejections.borrow().clone()
     }
 
     /// The constraints behind the edge between two packages.
