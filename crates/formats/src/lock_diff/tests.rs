@@ -149,13 +149,13 @@ fn a_driver_that_rises_is_a_regression_and_one_that_falls_is_none() {
 #[test]
 fn another_build_of_one_release_is_said_to_be_one() {
     let of = |version, digest| lock("12.1", None, &[], vec![package("torch", version, digest)]);
-    let moved = |old, new| {
-        let diff = LockDiff::new(old, new);
+    let moved = |old: Pylock, new: Pylock| {
+        let diff = LockDiff::new(&old, &new);
         diff.stack.first().map(|moved| (moved.kind, moved.note.clone()))
     };
-    let other = moved(&of("2.4.1+cu121", "a"), &of("2.4.1+cu124", "b"));
+    let other = moved(of("2.4.1+cu121", "a"), of("2.4.1+cu124", "b"));
     assert_eq!(other, Some((Kind::Rebuilt, None)));
-    let digest = moved(&of("2.4.1", "a"), &of("2.4.1", "b"));
+    let digest = moved(of("2.4.1", "a"), of("2.4.1", "b"));
     let note = "the same file name with another digest".to_owned();
     assert_eq!(digest, Some((Kind::Rebuilt, Some(note))));
 }
