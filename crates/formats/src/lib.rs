@@ -10,6 +10,7 @@
 pub mod atomic;
 pub mod diagnostic;
 mod document;
+pub mod input;
 pub mod lock_diff;
 pub mod manifest;
 mod pep508;

@@ -63,11 +63,8 @@ fn resolve(args: &Resolve) -> Result<Exit, Exit> {
     let fetcher = Arc::new(fetcher);
     let run =
         Run { args, manifest: &manifest, sources: &sources, kept: &kept, catalog: fetcher.clone() };
-    let outcome = if args.check {
-        check::all(&run, &plans, &progress)
-    } else {
-        run.all(&plans, &progress)
-    };
+    let outcome =
+        if args.check { check::all(&run, &plans, &progress) } else { run.all(&plans, &progress) };
     progress.clear();
     fetcher.finish();
     outcome
@@ -152,7 +149,9 @@ impl Run<'_> {
         }
         match first {
             Some(conflict) => Err(SolveError::Conflict(conflict)),
-            None => Err(SolveError::Catalog(CatalogError::Invalid("no Python to solve for".into()))),
+            None => {
+                Err(SolveError::Catalog(CatalogError::Invalid("no Python to solve for".into())))
+            }
         }
     }
 
@@ -183,9 +182,19 @@ impl Run<'_> {
         let _ = writeln!(out, "Resolved {count} packages{}:\n", target.unwrap_or_default());
         stack::print(answer);
         let _ = writeln!(out);
+        if self.args.dry_run {
+            for (name, chosen) in &answer.solution.builds {
+                let _ = writeln!(out, "{name}=={}", chosen.version);
+            }
+        }
     }
 
-    fn refuse(&self, target: Option<&str>, found: &Conflict, reports: &mut Vec<json::TargetReport>) {
+    fn refuse(
+        &self,
+        target: Option<&str>,
+        found: &Conflict,
+        reports: &mut Vec<json::TargetReport>,
+    ) {
         if self.args.format == Format::Json {
             reports.push(json::unsolved(target, found));
             return;
@@ -231,7 +240,10 @@ fn existing(paths: &Paths) -> Option<Pylock> {
         Ok(lock) => Some(lock),
         Err(why) => {
             if let Some(first) = why.iter().next() {
-                message::warning(format_args!("every version is chosen anew: {}", first.one_line()));
+                message::warning(format_args!(
+                    "every version is chosen anew: {}",
+                    first.one_line()
+                ));
             }
             None
         }
@@ -250,7 +262,10 @@ impl Paths {
             None => ("pylock.toml".to_owned(), "requirements.txt".to_owned()),
             Some(name) => (format!("pylock.{name}.toml"), format!("requirements.{name}.txt")),
         };
-        Self { lock: manifest.with_file_name(lock), requirements: manifest.with_file_name(requirements) }
+        Self {
+            lock: manifest.with_file_name(lock),
+            requirements: manifest.with_file_name(requirements),
+        }
     }
 }
 

@@ -34,7 +34,13 @@ impl Sources {
         self.all.iter().find(|known| known.source.name == name)
     }
 
-    fn add(&mut self, kind: SourceKind, config: SourceConfig, only: Option<BTreeSet<Name>>, explicit: bool) {
+    fn add(
+        &mut self,
+        kind: SourceKind,
+        config: SourceConfig,
+        only: Option<BTreeSet<Name>>,
+        explicit: bool,
+    ) {
         let source = Source {
             id: config.id,
             name: config.name.clone(),
@@ -96,7 +102,11 @@ pub(super) fn sources(manifest: &Manifest, manifest_path: &Path) -> Result<Sourc
         };
         for backend in named {
             if let Some(known) = index::pytorch(&backend).filter(|known| wanted(&known.name)) {
-                add_known(&mut sources, &known, manifest.pytorch.index.as_ref().map(|u| u.get_ref()));
+                add_known(
+                    &mut sources,
+                    &known,
+                    manifest.pytorch.index.as_ref().map(|u| u.get_ref()),
+                );
             }
         }
     }
@@ -123,12 +133,20 @@ fn add_own(
             let folder = manifest_path.parent().unwrap_or(Path::new("."));
             let path = std::path::absolute(folder.join(path));
             let url = path.ok().and_then(|path| {
-                if path.is_dir() { Url::from_directory_path(path).ok() } else { Url::from_file_path(path).ok() }
+                if path.is_dir() {
+                    Url::from_directory_path(path).ok()
+                } else {
+                    Url::from_file_path(path).ok()
+                }
             });
             let Some(url) = url else {
                 let text = "this path cannot be used as an index";
                 let span = index.location.span();
-                return Err(Diagnostics::new(vec![manifest.diagnostic(Severity::Error, span, text)]));
+                return Err(Diagnostics::new(vec![manifest.diagnostic(
+                    Severity::Error,
+                    span,
+                    text,
+                )]));
             };
             url
         }
@@ -161,9 +179,7 @@ fn add_own(
 fn kind_of(known: &Known) -> SourceKind {
     match known.row.kind {
         Kind::Pypi => SourceKind::PyPi,
-        Kind::Pytorch => {
-            SourceKind::PyTorch { backend: known.backend.clone().unwrap_or_default() }
-        }
+        Kind::Pytorch => SourceKind::PyTorch { backend: known.backend.clone().unwrap_or_default() },
         Kind::Onnxruntime => SourceKind::OrtFeed { name: known.name.clone() },
         Kind::Nvidia => SourceKind::Other,
     }
@@ -197,6 +213,8 @@ fn add_known(sources: &mut Sources, known: &Known, base: Option<&Url>) {
 #[must_use]
 pub fn none_left(manifest: &Manifest) -> Diagnostics {
     let text = "no index is left to take packages from";
-    Diagnostics::new(vec![Diagnostic::error(manifest.source(), text)
-        .help("list at least one index in only-indexes, such as \"pypi\"")])
+    Diagnostics::new(vec![
+        Diagnostic::error(manifest.source(), text)
+            .help("list at least one index in only-indexes, such as \"pypi\""),
+    ])
 }

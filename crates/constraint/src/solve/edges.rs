@@ -3,7 +3,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use pep440_rs::VersionSpecifiers;
+use pep440_rs::{Operator, VersionSpecifiers};
 use pubgrub::{Dependencies, DependencyProvider, PackageResolutionStatistics};
 
 use crate::catalog::CatalogError;
@@ -157,7 +157,7 @@ impl Provider {
         }
         let mut python_stated = false;
         if let Some(specifiers) = &file.requires_python {
-            if let Some(range) = parse_requires_python(specifiers) {
+            if let Some(range) = self.python_of(name, specifiers) {
                 python_stated = true;
                 let reason = Reason::RequiresPython { specifiers: Arc::clone(specifiers) };
                 if self.facts().holds(Package::Python, &range) == Some(false) {
@@ -175,7 +175,7 @@ impl Provider {
             Err(error) => return Err(error),
         };
         if let (false, Some(specifiers)) = (python_stated, &metadata.requires_python) {
-            if let Some(range) = parse_requires_python(specifiers) {
+            if let Some(range) = self.python_of(name, specifiers) {
                 let reason = Reason::RequiresPython { specifiers: Arc::clone(specifiers) };
                 add(Package::Python, range, reason);
             }
@@ -187,7 +187,9 @@ impl Provider {
                     self.require(&mut constraints, &subject, &requirement, &reason);
                 }
                 Ok(_) => {}
-                Err(error) => return Ok(Err(format!("its METADATA cannot be read: {error}").into())),
+                Err(error) => {
+                    return Ok(Err(format!("its METADATA cannot be read: {error}").into()));
+                }
             }
         }
         let filename = Some(file.filename.as_str());
@@ -199,16 +201,26 @@ impl Provider {
         Ok(Ok(constraints))
     }
 
+    /// The range of a `Requires-Python`; one that cannot be read is ignored, as installers do.
+    ///
+    /// An upper bound is a guess about Pythons that did not exist yet. It is respected, but whoever pins a release with
+    /// `==` has decided for it, as uv sees it too; the answer then carries a warning.
+    fn python_of(&self, name: Name, specifiers: &str) -> Option<Range> {
+        let mut specifiers: VersionSpecifiers = specifiers.parse().ok()?;
+        if self.is_pinned(name) {
+            let upper = |o: &Operator| matches!(o, Operator::LessThan | Operator::LessThanEqual);
+            specifiers = specifiers.iter().filter(|s| !upper(s.operator())).cloned().collect();
+        }
+        Some(python_range(&specifiers))
+    }
+
     fn extra_constraints(
         &self,
         name: Name,
         extra: Name,
         build: &DistVersion,
     ) -> Result<Result<Vec<Constraint>, Unusable>, CatalogError> {
-        let subject = (
-            Package::Dist { name, extra: Some(extra) },
-            Version::Dist(build.clone()),
-        );
+        let subject = (Package::Dist { name, extra: Some(extra) }, Version::Dist(build.clone()));
         let mut constraints = vec![Constraint {
             subject: subject.clone(),
             package: Package::dist(name),
@@ -233,11 +245,6 @@ impl Provider {
     }
 }
 
-/// The range of a `Requires-Python`; one that cannot be read is ignored, as installers do.
-fn parse_requires_python(specifiers: &str) -> Option<Range> {
-    specifiers.parse::<VersionSpecifiers>().ok().map(|specifiers| python_range(&specifiers))
-}
-
 impl DependencyProvider for Provider {
     type P = Package;
     type V = Version;
@@ -255,7 +262,11 @@ impl DependencyProvider for Provider {
         self.priority(*package, range, statistics.conflict_count())
     }
 
-    fn choose_version(&self, package: &Package, range: &Range) -> Result<Option<Version>, CatalogError> {
+    fn choose_version(
+        &self,
+        package: &Package,
+        range: &Range,
+    ) -> Result<Option<Version>, CatalogError> {
         self.choose(*package, range)
     }
 
@@ -280,7 +291,9 @@ impl DependencyProvider for Provider {
                 if constraint.range.contains(version) {
                     continue;
                 }
-                return Ok(Dependencies::Unavailable("it requires another version of itself".into()));
+                return Ok(Dependencies::Unavailable(
+                    "it requires another version of itself".into(),
+                ));
             }
             dependencies.push((constraint.package, constraint.range.clone()));
             self.remember(Rc::new(constraint));
@@ -288,4 +301,3 @@ impl DependencyProvider for Provider {
         Ok(Dependencies::Available(dependencies.into_iter().collect()))
     }
 }
-

@@ -22,7 +22,7 @@ pub(super) struct Priority {
 /// From what is decided last to what is decided first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Tier {
-    /// The driver, when it is not given: the lowest that everything else allows.
+    /// The driver and the glibc, when they are not given: the lowest that everything else allows.
     Driver,
     /// Distributions that nothing requires so far.
     PerhapsAbsent,
@@ -55,8 +55,10 @@ impl Provider {
                     }
                 }
             }
-            Package::Driver if self.facts().get(package).is_none() => Tier::Driver,
-            Package::Cuda | Package::Cudnn | Package::Backend if range.as_singleton().is_none() => Tier::Layer,
+            Package::Driver | Package::Glibc if self.facts().get(package).is_none() => Tier::Driver,
+            Package::Cuda | Package::Cudnn | Package::Backend if range.as_singleton().is_none() => {
+                Tier::Layer
+            }
             _ => Tier::Single,
         };
         // Only among the contested does the number of conflicts count: elsewhere the order of env.toml decides.

@@ -11,15 +11,15 @@ use crate::constraint::Constraint;
 use crate::name::Name;
 use crate::package::Package;
 use crate::requirement::{Requirement, RequirementCache, RequirementError, UrlRequirement};
+use crate::rules::{Build, Origin};
 use crate::solve::candidates::{Candidates, Judge, PassedOver, Rejection};
 use crate::solve::layers;
-use crate::rules::{Build, Origin};
 use crate::solve::problem::{Problem, Resolution, Source};
 use crate::solve::reach::Reach;
 use crate::solve::speculate::Speculator;
 use crate::solve::urls::Urls;
-use crate::wheel::Tags;
 use crate::version::{DistVersion, Range, Version};
+use crate::wheel::Tags;
 
 /// Why a single build cannot be used, where no edge can say it.
 pub type Unusable = Arc<str>;
@@ -60,12 +60,8 @@ impl Provider {
         reach: Reach,
     ) -> Self {
         let requirements = RequirementCache::new(problem.target.marker_environment());
-        let speculator = Speculator::new(
-            Arc::clone(&catalog),
-            Arc::clone(&problem),
-            Arc::clone(&tags),
-            reach,
-        );
+        let speculator =
+            Speculator::new(Arc::clone(&catalog), Arc::clone(&problem), Arc::clone(&tags), reach);
         let stated = || problem.requirements.iter().chain(&problem.overrides);
         let set = |keep: &dyn Fn(&Requirement) -> bool| -> FxHashSet<Name> {
             stated().filter(|r| keep(r)).map(|r| problem.substituted(r.name)).collect()
@@ -167,7 +163,8 @@ impl Provider {
 
     /// The versions of a package that exist, ascending; empty for layers and for projects that were never asked for.
     pub(super) fn known_versions(&self, package: Package) -> Vec<Version> {
-        let known = package.dist_name().and_then(|name| self.candidates.borrow().get(&name).cloned());
+        let known =
+            package.dist_name().and_then(|name| self.candidates.borrow().get(&name).cloned());
         match known.flatten() {
             Some(candidates) => {
                 candidates.builds().iter().map(|b| Version::Dist(b.version.clone())).collect()
@@ -177,11 +174,7 @@ impl Provider {
     }
 
     pub(super) fn judge(&self) -> Judge<'_> {
-        Judge {
-            tags: &self.tags,
-            policy: &self.problem.policy,
-            sources: &self.problem.sources,
-        }
+        Judge { tags: &self.tags, policy: &self.problem.policy, sources: &self.problem.sources }
     }
 
     /// The builds of a project, `None` when no source has it.
@@ -203,7 +196,8 @@ impl Provider {
             }
         }
         // The order of preference among builds of one version; those of URLs come first, by their number.
-        projects.sort_by_key(|(id, _)| self.problem.source(*id).map(|s| self.problem.preference(s)));
+        projects
+            .sort_by_key(|(id, _)| self.problem.source(*id).map(|s| self.problem.preference(s)));
         let joined = (!projects.is_empty()).then(|| Rc::new(Candidates::join(projects)));
         self.candidates.borrow_mut().insert(name, joined.clone());
         Ok(joined)
@@ -217,7 +211,12 @@ impl Provider {
     }
 
     /// The build that is tried for a distribution or one of its extras.
-    pub(super) fn choose_dist(&self, name: Name, extra: bool, range: &Range) -> Result<Option<Version>, CatalogError> {
+    pub(super) fn choose_dist(
+        &self,
+        name: Name,
+        extra: bool,
+        range: &Range,
+    ) -> Result<Option<Version>, CatalogError> {
         if range.contains(&Version::Dist(DistVersion::absent())) {
             return Ok(Some(Version::Dist(DistVersion::absent())));
         }
@@ -283,9 +282,7 @@ impl Provider {
             if release.fit.sdist.is_some() {
                 sdist.get_or_insert(version);
             } else {
-                self.reject(name, &build.version, || {
-                    PassedOver::NoFile(release.why_not())
-                });
+                self.reject(name, &build.version, || PassedOver::NoFile(release.why_not()));
                 if release.says_where_it_fits() {
                     unfit.get_or_insert(version);
                 }
@@ -302,12 +299,12 @@ impl Provider {
             *count += 1;
             *count
         };
+        // The first rejection can be chance; from then on the batches keep ahead of the solver.
         let batch = match count {
-            3 => 4,
-            8 => 12,
-            20 => 24,
-            45 => 48,
-            n if n > 45 && n % 45 == 0 => 48,
+            2 => 8,
+            6 => 16,
+            16 => 32,
+            n if n > 16 && n % 32 == 0 => 48,
             _ => return,
         };
         let judge = self.judge();
@@ -325,6 +322,11 @@ impl Provider {
             .for_each(|(build, file)| {
                 self.speculator.expect_metadata(build.version.source(), name, file);
             });
+    }
+
+    /// Whether env.toml pins a version of the distribution with `==`.
+    pub(super) fn is_pinned(&self, name: Name) -> bool {
+        self.pinned.contains(&name)
     }
 
     /// A build as the rules see it.

@@ -58,17 +58,16 @@ impl Problem {
 
     /// True when some index could have other builds of what is asked for.
     pub(super) fn has_accelerators(&self) -> bool {
-        self.sources.iter().any(|source| {
-            !source.explicit && source.only.is_some() && self.can_use(source)
-        })
+        self.sources
+            .iter()
+            .any(|source| !source.explicit && source.only.is_some() && self.can_use(source))
     }
 
     /// True when a distribution with builds on the accelerators' indexes takes part in a conflict.
     pub(super) fn concerns_accelerators(&self, conflict: &Conflict) -> bool {
-        conflict
-            .distributions()
-            .into_iter()
-            .any(|name| self.sources.iter().any(|source| !source.explicit && source.serves_only(name)))
+        conflict.distributions().into_iter().any(|name| {
+            self.sources.iter().any(|source| !source.explicit && source.serves_only(name))
+        })
     }
 
     /// Whether env.toml itself makes the accelerators' indexes necessary.
@@ -80,7 +79,8 @@ impl Problem {
             .any(|requirement| requirement.local_label().is_some() && family(requirement.name));
         let no_gpu = self.machine.gpus.as_ref().is_some_and(Vec::is_empty);
         let windows_gpu = self.machine.platform == Platform::WindowsX86_64
-            && (self.machine.driver.is_some() || self.machine.gpus.as_ref().is_some_and(|g| !g.is_empty()));
+            && (self.machine.driver.is_some()
+                || self.machine.gpus.as_ref().is_some_and(|g| !g.is_empty()));
         let concerned = || self.requirements.iter().any(|requirement| family(requirement.name));
         labelled || self.backends.is_some() || ((no_gpu || windows_gpu) && concerned())
     }
@@ -95,7 +95,11 @@ impl Problem {
             .requirements
             .iter()
             .filter_map(|requirement| requirement.local_label())
-            .filter(|label| self.sources.iter().any(|s| matches!(&s.kind, SourceKind::PyTorch { backend } if backend == label)))
+            .filter(|label| {
+                self.sources
+                    .iter()
+                    .any(|s| matches!(&s.kind, SourceKind::PyTorch { backend } if backend == label))
+            })
             .collect();
         if !labels.is_empty() {
             return labels.contains(backend);
@@ -118,8 +122,7 @@ impl Problem {
     pub(super) fn cuda_runs(&self, cuda: &SystemVersion) -> bool {
         let facts = super::layers::MachineFacts::new(self);
         let version = Version::System(cuda.clone());
-        let wished =
-            self.machine.cuda.as_ref().is_none_or(|(_, range)| range.contains(&version));
+        let wished = self.machine.cuda.as_ref().is_none_or(|(_, range)| range.contains(&version));
         wished
             && rules::layer_constraints(Package::Cuda, &version, &self.machine)
                 .iter()
@@ -135,7 +138,9 @@ impl Problem {
         let SourceKind::PyTorch { backend } = &source.kind else {
             return (1, std::cmp::Reverse(zero));
         };
-        let Some(cuda) = rules::torch::backend_cuda(backend) else { return (9, std::cmp::Reverse(zero)) };
+        let Some(cuda) = rules::torch::backend_cuda(backend) else {
+            return (9, std::cmp::Reverse(zero));
+        };
         let no_gpu = self.machine.gpus.as_ref().is_some_and(Vec::is_empty);
         let place = if cuda == zero {
             if no_gpu { 0 } else { 4 }
