@@ -81,7 +81,10 @@ pub fn find(
     let mut base = problem.clone();
     if conflict.unasked.is_some() {
         // An index that could not be asked will not answer now; each try would wait for it again.
-        base.sources.iter_mut().filter(|source| source.only.is_some()).for_each(|s| s.explicit = true);
+        base.sources
+            .iter_mut()
+            .filter(|source| source.only.is_some())
+            .for_each(|s| s.explicit = true);
     }
     let mut search = Search {
         deadline: Instant::now() + budget.time,

@@ -34,7 +34,10 @@ pub(super) fn of(problem: &Problem, conflict: &Conflict) -> Candidates {
     let moves: Vec<Change> = involved
         .iter()
         .filter(|requirement| !requirement.specifiers.is_empty() || requirement.url.is_some())
-        .map(|requirement| Change::Move { requirement: Arc::clone(requirement), now: String::new() })
+        .map(|requirement| Change::Move {
+            requirement: Arc::clone(requirement),
+            now: String::new(),
+        })
         .collect();
     let machine = machine(problem, conflict);
     let mut pairs = Vec::new();
@@ -48,8 +51,7 @@ pub(super) fn of(problem: &Problem, conflict: &Conflict) -> Candidates {
     keeping.extend(moves);
     keeping.extend(options(problem, conflict));
     keeping.extend(machine);
-    let dropping =
-        involved.into_iter().map(|requirement| Change::Drop { requirement }).collect();
+    let dropping = involved.into_iter().map(|requirement| Change::Drop { requirement }).collect();
     Candidates { keeping, pairs, dropping }
 }
 
@@ -71,7 +73,9 @@ fn substitutions(problem: &Problem, conflict: &Conflict) -> Vec<Change> {
         .facts
         .iter()
         .filter_map(|fact| match fact {
-            CollidingFact::Needs { subject, package: Package::Provider(_), .. } => subject.dist_name(),
+            CollidingFact::Needs { subject, package: Package::Provider(_), .. } => {
+                subject.dist_name()
+            }
             _ => None,
         })
         .collect();
@@ -172,7 +176,8 @@ fn pythons(problem: &Problem) -> Vec<Pep440> {
         .filter_map(|version| {
             let release = version.release();
             let (other_major, other) = (release.first().copied()?, release.get(1).copied()?);
-            (other_major == major && other != minor).then(|| (other.abs_diff(minor), version.clone()))
+            (other_major == major && other != minor)
+                .then(|| (other.abs_diff(minor), version.clone()))
         })
         .collect();
     found.sort();

@@ -92,7 +92,9 @@ impl Change {
             }
             Self::Prerelease => problem.policy.prerelease = Prerelease::Allow,
             Self::ExcludeNewer { until } => problem.policy.exclude_newer = *until,
-            Self::Backend { name } => problem.backends = name.as_ref().map(|name| vec![name.clone()]),
+            Self::Backend { name } => {
+                problem.backends = name.as_ref().map(|name| vec![name.clone()])
+            }
             Self::NoWish { layer: Package::Cuda } => problem.machine.cuda = None,
             Self::NoWish { .. } => problem.machine.cudnn = None,
             Self::Driver { at_least } => problem.machine.driver = Some(at_least.clone()),

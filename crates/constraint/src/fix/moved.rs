@@ -74,7 +74,8 @@ pub(super) fn releases_between(
     let end = now.parse::<Requirement>().ok().as_ref().and_then(pin);
     let (Some(start), Some(end)) = (pin(requirement), end) else { return Vec::new() };
     let mut releases: Vec<Pep440> = Vec::new();
-    for source in problem.sources.iter().filter(|source| !source.explicit && source.only.is_none()) {
+    for source in problem.sources.iter().filter(|source| !source.explicit && source.only.is_none())
+    {
         let Ok(Some(project)) = catalog.project(source.id, requirement.name) else { continue };
         let public = project.versions.iter().map(|version| version.clone().without_local());
         releases.extend(public.filter(|v| v.is_stable() && *v > start && *v < end));

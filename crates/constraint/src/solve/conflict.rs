@@ -177,7 +177,8 @@ impl Facts<'_> {
             .filter(|version| allowed.contains(version))
             .collect();
         // A release that env.toml rules out anyway is no part of the argument.
-        let counts = |versions: &Range| known.is_empty() || known.iter().any(|v| versions.contains(v));
+        let counts =
+            |versions: &Range| known.is_empty() || known.iter().any(|v| versions.contains(v));
         let relevant: Vec<&(Range, Range)> = {
             let some: Vec<_> = edges.iter().filter(|(versions, _)| counts(versions)).collect();
             if some.is_empty() { edges.iter().collect() } else { some }
@@ -246,9 +247,16 @@ impl Facts<'_> {
         if known.is_empty() {
             let meant = near::nearest_name(name, &self.provider.problem);
             let unknown_project = Some(meant);
-            return Some(CollidingFact::NoVersion { package, range, known, unknown_project, passed_over: Vec::new() });
+            return Some(CollidingFact::NoVersion {
+                package,
+                range,
+                known,
+                unknown_project,
+                passed_over: Vec::new(),
+            });
         }
-        let existing: Vec<&Version> = known.iter().filter(|version| range.contains(version)).collect();
+        let existing: Vec<&Version> =
+            known.iter().filter(|version| range.contains(version)).collect();
         let told = |version: &DistVersion| {
             let version = Version::Dist(version.clone());
             self.leaves.needs.iter().any(|((subject, _), edges)| {
@@ -263,8 +271,8 @@ impl Facts<'_> {
             .filter(|r| r.name == name && range.contains(&Version::Dist(r.version.clone())))
             .filter(|r| !told(&r.version))
             .collect();
-        let all_prereleases =
-            passed_over.len() == existing.len() && passed_over.iter().all(|r| r.why == PassedOver::Prerelease);
+        let all_prereleases = passed_over.len() == existing.len()
+            && passed_over.iter().all(|r| r.why == PassedOver::Prerelease);
         if !all_prereleases {
             // That pre-releases are not taken unasked surprises nobody, as long as there is something else.
             passed_over.retain(|rejection| rejection.why != PassedOver::Prerelease);

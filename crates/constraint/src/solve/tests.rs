@@ -140,7 +140,9 @@ fn a_conflict_names_the_facts_that_collide() {
     let lines: Vec<String> = conflict
         .statements()
         .into_iter()
-        .map(|said| said.source.map_or(said.text.clone(), |source| format!("{} ({source})", said.text)))
+        .map(|said| {
+            said.source.map_or(said.text.clone(), |source| format!("{} ({source})", said.text))
+        })
         .collect();
     insta::assert_snapshot!(lines.join("\n"), @r"
     env.toml asks for a and b

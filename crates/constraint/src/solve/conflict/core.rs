@@ -45,7 +45,11 @@ pub(super) fn reduce(provider: &Provider, leaves: Leaves) -> Leaves {
     // What the machine is matters where something asks for something else.
     let pairs: Vec<(Package, Package)> = world.leaves.needs.keys().copied().collect();
     for pair in &pairs {
-        if world.is_machine(pair) && !pairs.iter().any(|(subject, package)| *package == pair.1 && *subject != Package::Root) {
+        if world.is_machine(pair)
+            && !pairs
+                .iter()
+                .any(|(subject, package)| *package == pair.1 && *subject != Package::Root)
+        {
             world.leaves.needs.remove(pair);
         }
     }
@@ -81,13 +85,12 @@ struct World<'a> {
 
 impl<'a> World<'a> {
     fn new(provider: &'a Provider, leaves: Leaves) -> Self {
-        let rejected: FxHashSet<(Name, DistVersion)> =
-            provider
-                .rejections()
-                .iter()
-                .filter(|rejection| !matches!(rejection.why, PassedOver::NoFile(_)))
-                .map(|rejection| (rejection.name, rejection.version.clone()))
-                .collect();
+        let rejected: FxHashSet<(Name, DistVersion)> = provider
+            .rejections()
+            .iter()
+            .filter(|rejection| !matches!(rejection.why, PassedOver::NoFile(_)))
+            .map(|rejection| (rejection.name, rejection.version.clone()))
+            .collect();
         let mut known: FxHashMap<Name, Vec<Version>> = FxHashMap::default();
         let packages = leaves.needs.keys().flat_map(|(subject, package)| [*subject, *package]);
         for package in packages.chain(leaves.none.keys().copied()) {
@@ -95,7 +98,9 @@ impl<'a> World<'a> {
             known.entry(name).or_insert_with(|| {
                 let mut versions = provider.known_versions(package);
                 versions.retain(|version| {
-                    version.as_dist().is_some_and(|build| !rejected.contains(&(name, build.clone())))
+                    version
+                        .as_dist()
+                        .is_some_and(|build| !rejected.contains(&(name, build.clone())))
                 });
                 versions
             });
@@ -158,12 +163,16 @@ impl DependencyProvider for World<'_> {
         range: &Range,
         statistics: &PackageResolutionStatistics,
     ) -> Self::Priority {
-        let open = package.dist_name().is_some()
-            && range.contains(&Version::Dist(DistVersion::absent()));
+        let open =
+            package.dist_name().is_some() && range.contains(&Version::Dist(DistVersion::absent()));
         (!open, statistics.conflict_count(), Reverse(*package))
     }
 
-    fn choose_version(&self, package: &Package, range: &Range) -> Result<Option<Version>, Infallible> {
+    fn choose_version(
+        &self,
+        package: &Package,
+        range: &Range,
+    ) -> Result<Option<Version>, Infallible> {
         let absent = Version::Dist(DistVersion::absent());
         let Some(name) = package.dist_name() else {
             return Ok(match self.provider.facts().get(*package) {

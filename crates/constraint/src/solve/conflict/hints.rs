@@ -70,7 +70,8 @@ fn runtime(facts: &[CollidingFact], problem: &Problem) -> Vec<String> {
         // Only when the others agree on one major is there something to look for.
         majors.next().filter(|_| majors.next().is_none())
     };
-    let (true, Some(cuda), Some(cudnn)) = (takes_part, needed(Package::Cuda), needed(Package::Cudnn))
+    let (true, Some(cuda), Some(cudnn)) =
+        (takes_part, needed(Package::Cuda), needed(Package::Cudnn))
     else {
         return Vec::new();
     };

@@ -27,7 +27,10 @@ pub fn range_text(range: &Range, known: &[Version]) -> String {
         [one] => one.clone(),
         [first @ .., last] if parts.len() <= LISTED => format!("{} or {last}", first.join(", ")),
         [first, .., last] => match (range.iter().next(), range.iter().last()) {
-            (Some((Bound::Included(low), _)), Some((Bound::Included(high), Bound::Included(_) | Bound::Excluded(_)))) => {
+            (
+                Some((Bound::Included(low), _)),
+                Some((Bound::Included(high), Bound::Included(_) | Bound::Excluded(_))),
+            ) => {
                 format!("{} to {}", plain(low), plain(high))
             }
             _ => format!("{first}, ... or {last}"),
@@ -124,7 +127,8 @@ pub fn versions_text(package: Package, range: &Range, known: &[Version]) -> Stri
             _ => runs.push((place, place)),
         }
     }
-    let name = |place: usize| releases.get(place).map(|(text, _)| text.as_str()).unwrap_or_default();
+    let name =
+        |place: usize| releases.get(place).map(|(text, _)| text.as_str()).unwrap_or_default();
     let last = releases.len().saturating_sub(1);
     let part = |(start, end): &(usize, usize)| match (*start, *end) {
         (0, end) if end == last && last > 0 => format!(">={}", name(0)),

@@ -25,22 +25,21 @@ pub struct Statement {
 /// import package.
 pub(super) fn statements(facts: &[CollidingFact], gpus: &[Gpu]) -> Vec<Statement> {
     let mut statements = Vec::new();
-    let from_root = |of_machine: bool| {
-        facts.iter().filter_map(move |fact| match fact {
-            CollidingFact::Needs { subject: Package::Root, package, range, reasons, .. }
-                if is_of_machine(*package) == of_machine =>
-            {
-                Some(match reasons.first() {
+    let from_root =
+        |of_machine: bool| {
+            facts.iter().filter_map(move |fact| match fact {
+                CollidingFact::Needs {
+                    subject: Package::Root, package, range, reasons, ..
+                } if is_of_machine(*package) == of_machine => Some(match reasons.first() {
                     Some((_, Reason::Manifest { text })) if !is_numbered(*package) => {
                         text.to_string()
                     }
                     Some((_, Reason::Matrix(_))) => return None,
                     _ => machine_text(*package, range),
-                })
-            }
-            _ => None,
-        })
-    };
+                }),
+                _ => None,
+            })
+        };
     let layers = facts.iter().filter(|fact| is_layer(fact));
     let owners = owners(facts);
     for (verb, of_machine) in [("the machine has", true), ("env.toml asks for", false)] {
@@ -107,7 +106,8 @@ fn list(words: &[String]) -> Option<String> {
 fn owners(facts: &[CollidingFact]) -> Vec<Statement> {
     let mut modules: Vec<(Name, Vec<String>, Option<String>)> = Vec::new();
     for fact in facts {
-        let CollidingFact::Needs { subject, package: Package::Provider(module), reasons, .. } = fact
+        let CollidingFact::Needs { subject, package: Package::Provider(module), reasons, .. } =
+            fact
         else {
             continue;
         };
@@ -152,11 +152,15 @@ fn statement(fact: &CollidingFact, gpus: &[Gpu]) -> Option<Statement> {
         CollidingFact::Needs { subject, versions, known, package, range, existing, reasons } => {
             let subject_text = package_text(*subject, &versions_text(*subject, versions, known));
             let reason = reasons.first();
-            let source = reason.and_then(|(version, reason)| source_text(*subject, version, reason));
+            let source =
+                reason.and_then(|(version, reason)| source_text(*subject, version, reason));
             let text = match (package, reason) {
                 (_, Some((_, Reason::WheelTag { text }))) => format!("{subject_text} {text}"),
                 (Package::Gpu(n), _) if subject.dist_name().is_some() => {
-                    format!("{subject_text} has no code for the {}", gpu_text(gpus.get(usize::from(*n))))
+                    format!(
+                        "{subject_text} has no code for the {}",
+                        gpu_text(gpus.get(usize::from(*n)))
+                    )
                 }
                 _ => format!(
                     "{subject_text} needs {}",
@@ -167,7 +171,10 @@ fn statement(fact: &CollidingFact, gpus: &[Gpu]) -> Option<Statement> {
         }
         CollidingFact::NoVersion { package, unknown_project: Some(meant), .. } => {
             let hint = meant.as_ref().map(|name| format!("; did you mean {name}?"));
-            let text = format!("{package} is on none of the indexes that were asked{}", hint.unwrap_or_default());
+            let text = format!(
+                "{package} is on none of the indexes that were asked{}",
+                hint.unwrap_or_default()
+            );
             Some(Statement { text, source: None })
         }
         CollidingFact::NoVersion { package, range, known, passed_over, .. } => {
@@ -214,7 +221,10 @@ fn gpu_text(gpu: Option<&Gpu>) -> String {
 /// `; it has 2.0.0 to 2.15.0`: what exists instead of what is asked for.
 fn nearest(range: &Range, known: &[Version]) -> String {
     let stable = |version: &&Version| {
-        version.as_dist().and_then(|build| build.version()).is_some_and(pep440_rs::Version::is_stable)
+        version
+            .as_dist()
+            .and_then(|build| build.version())
+            .is_some_and(pep440_rs::Version::is_stable)
     };
     let known: Vec<&Version> = match known.iter().filter(stable).collect::<Vec<_>>() {
         stable if stable.is_empty() => known.iter().collect(),
@@ -286,7 +296,9 @@ fn source_text(subject: Package, version: &Version, reason: &Reason) -> Option<S
 fn shortened(requirement: &str) -> String {
     let requirement = requirement.split(';').next().unwrap_or_default().trim();
     match (requirement.split_once('['), requirement.split_once(']')) {
-        (Some((name, _)), Some((_, rest))) if requirement.len() > LINE / 2 => format!("{name}[...]{rest}"),
+        (Some((name, _)), Some((_, rest))) if requirement.len() > LINE / 2 => {
+            format!("{name}[...]{rest}")
+        }
         _ => requirement.to_owned(),
     }
 }
