@@ -166,8 +166,8 @@ impl Run<'_> {
     }
 
     fn show(&self, answer: &Answer<'_>, reports: &mut Vec<json::TargetReport>) {
-        for warning in &answer.solution.warnings {
-            message::warning(warning);
+        if !self.args.quiet {
+            answer.solution.warnings.iter().for_each(message::warning);
         }
         if self.args.format == Format::Json {
             reports.push(json::solved(answer));
