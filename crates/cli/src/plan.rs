@@ -1,5 +1,6 @@
 //! From env.toml to problems and a fetcher: what is solved, and where builds may come from.
 
+mod moved;
 mod sources;
 
 use std::collections::BTreeMap;

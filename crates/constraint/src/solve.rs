@@ -3,11 +3,13 @@
 //! [`solve`] runs on the calling thread and blocks on the catalog; all fetching ahead is done by the catalog on threads of
 //! its own. The modules: [`problem`] is what is asked; `candidates` which builds a project has for the target; `edges`
 //! turns facts into what PubGrub calls dependencies; `layers` decides driver, CUDA and cuDNN; `order` says what is decided
-//! first; `speculate` fetches ahead; [`solution`] is the answer, [`conflict`] the proof that there is none.
+//! first; `speculate` fetches ahead; `reach` and `attempts` draw in the indexes; [`solution`] is the answer, [`conflict`] the proof that there is none.
 
+mod attempts;
 mod candidates;
 pub mod conflict;
 mod edges;
+mod elsewhere;
 mod layers;
 mod order;
 pub mod problem;
@@ -23,8 +25,9 @@ use std::sync::Arc;
 
 use pubgrub::PubGrubError;
 
+pub use attempts::solve;
 pub use candidates::{PassedOver, Rejection};
-pub use conflict::{CollidingFact, Conflict, describe, range_text};
+pub use conflict::{CollidingFact, Conflict, Statement, nearest_name, range_text, versions_text};
 pub use problem::{Policy, Prerelease, Problem, Resolution, Source, SourceKind};
 pub use provider::Unusable;
 pub use solution::{Chosen, Solution};
@@ -53,78 +56,14 @@ pub enum SolveError {
     Catalog(#[from] CatalogError),
 }
 
-/// Solves one problem.
-///
-/// The same problem over the same catalog has the same answer, whatever order fetches finish in.
-///
-/// # Errors
-/// [`SolveError::Conflict`] with the proof when there is no answer; [`SolveError::Catalog`] when an index cannot be read.
-pub fn solve(problem: Arc<Problem>, catalog: Arc<dyn Catalog>) -> Result<Solution, SolveError> {
-    if problem.needs_accelerators() {
-        return attempt(&problem, &catalog, Reach::Accelerators);
-    }
-    let first = attempt(&problem, &catalog, Reach::General);
-    let try_more = problem.has_accelerators()
-        && match &first {
-            Ok(solution) => held_back(&problem, &catalog, solution)?,
-            Err(SolveError::Conflict(conflict)) => problem.concerns_accelerators(conflict),
-            Err(SolveError::Catalog(_)) => false,
-        };
-    if !try_more {
-        return first;
-    }
-    match (attempt(&problem, &catalog, Reach::Accelerators), first) {
-        (Ok(more), Ok(first)) if !is_newer(&more, &first) => Ok(first),
-        // The indexes of the accelerators cannot be asked: what PyPI alone says is the more useful report.
-        (Err(SolveError::Catalog(why)), Err(SolveError::Conflict(mut conflict))) => {
-            conflict.unasked = Some(why.to_string());
-            Err(SolveError::Conflict(conflict))
-        }
-        (more, _) => more,
-    }
-}
-
-/// The distribution whose builds differ by accelerator, and whose version decides between two answers.
-const LEADER: &str = "torch";
-
-/// True when a newer torch exists than the one that was chosen: one of its other builds may run here.
-fn held_back(
-    problem: &Problem,
-    catalog: &Arc<dyn Catalog>,
-    solution: &Solution,
-) -> Result<bool, CatalogError> {
-    let Some(chosen) = solution.build(LEADER) else { return Ok(false) };
-    let Ok(name) = Name::new(LEADER) else { return Ok(false) };
-    let Some(project) = catalog.project(chosen.version.source(), name)? else { return Ok(false) };
-    let wanted = |version: &pep440_rs::Version| {
-        let build = Version::Dist(DistVersion::new(version.clone(), chosen.version.source()));
-        version.is_stable()
-            && problem
-                .requirements
-                .iter()
-                .filter(|r| r.name == name)
-                .all(|r| r.range().contains(&build))
-    };
-    let newest = project.versions.iter().rev().find(|version| wanted(version));
-    Ok(newest.is_some_and(|newest| chosen.version.version().is_some_and(|v| v < newest)))
-}
-
-fn is_newer(more: &Solution, first: &Solution) -> bool {
-    let public = |solution: &Solution| {
-        let chosen = solution.build(LEADER)?;
-        chosen.version.version().map(|version| version.clone().without_local())
-    };
-    public(more) > public(first)
-}
-
 /// One solve with a fixed reach.
 fn attempt(
     problem: &Arc<Problem>,
     catalog: &Arc<dyn Catalog>,
-    reach: Reach,
+    reach: &Reach,
 ) -> Result<Solution, SolveError> {
     let tags = Arc::new(Tags::for_target(&problem.target));
-    let provider = Provider::new(Arc::clone(problem), Arc::clone(catalog), tags, reach);
+    let provider = Provider::new(Arc::clone(problem), Arc::clone(catalog), tags, reach.clone());
     match pubgrub::resolve(&provider, Package::Root, layers::root_version()) {
         Ok(selected) => {
             let selected: BTreeMap<Package, Version> = selected.into_iter().collect();
@@ -213,6 +152,7 @@ fn answer(
         }
     }
     warnings.extend(provider.advice(&builds));
+    warnings.extend(provider.on_several_indexes(&builds));
     Ok(Solution { builds, layers, constraints, warnings, decisions: provider.decisions() })
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::dist::Dist;
+use crate::replica::Replica;
 use crate::server::Server;
 use crate::virtual_wheel::VirtualWheel;
 use crate::{sdist, sha256};
@@ -13,6 +14,7 @@ use crate::{sdist, sha256};
 pub struct Index {
     pub(crate) projects: BTreeMap<String, Vec<File>>,
     pub(crate) features: Features,
+    pub(crate) replica: Option<Arc<Replica>>,
 }
 
 /// What the index can do beyond plain pages.
@@ -122,6 +124,13 @@ impl Index {
     #[must_use]
     pub fn with(mut self, change: impl FnOnce(&mut Features)) -> Self {
         change(&mut self.features);
+        self
+    }
+
+    /// Serves a replica of PyTorch's indexes under `/whl/` and of ONNX Runtime's feeds under `/feeds/` as well.
+    #[must_use]
+    pub fn with_replica(mut self, replica: Replica) -> Self {
+        self.replica = Some(Arc::new(replica));
         self
     }
 

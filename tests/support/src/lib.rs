@@ -12,9 +12,11 @@ mod dist;
 mod fault;
 mod http;
 mod index;
+mod machines;
 mod page;
 mod project;
 mod recording;
+mod replica;
 mod sdist;
 mod server;
 mod virtual_wheel;
@@ -23,8 +25,10 @@ pub use dist::Dist;
 pub use fault::Fault;
 pub use http::Request;
 pub use index::{Features, Index};
+pub use machines::Machines;
 pub use project::{Manifest, Project, Run};
 pub use recording::Recording;
+pub use replica::Replica;
 pub use server::Server;
 
 /// The hexadecimal sha256 of `bytes`.

@@ -12,6 +12,7 @@ use flate2::write::GzEncoder;
 use crate::fault::{Fault, Kind};
 use crate::http::{Request, Response};
 use crate::index::{Body, File, Index, normalized};
+use crate::replica::Found;
 use crate::{page, sha256};
 
 /// A running index. It stops when it is dropped.
@@ -169,11 +170,37 @@ impl Shared {
         if request.method != "GET" && request.method != "HEAD" {
             return Response::plain(405, "GET and HEAD only\n");
         }
+        if let Some(found) = self.index.replica.as_ref().and_then(|r| r.at(&request.path)) {
+            return self.replicated(&found, request);
+        }
         let parts: Vec<&str> = request.path.split('/').filter(|part| !part.is_empty()).collect();
         match parts.as_slice() {
             ["simple", project] if *project == normalized(project) => self.page(project, request),
             ["files", project, filename] => self.file(project, filename, request),
             _ => Response::plain(404, "no such path\n"),
+        }
+    }
+
+    /// A replica answers in HTML whatever is accepted.
+    fn replicated(&self, found: &Found<'_>, request: &Request) -> Response {
+        match found {
+            Found::Page(text) => {
+                let etag = format!("\"{}\"", sha256(text.as_bytes()));
+                let unchanged =
+                    request.header("if-none-match").is_some_and(|tags| tags.contains(&etag));
+                let body = if unchanged { Vec::new() } else { text.as_bytes().to_vec() };
+                Response::new(if unchanged { 304 } else { 200 }, "text/html", body)
+                    .with("ETag", etag)
+                    .with("Cache-Control", "max-age=600, public, must-revalidate".to_owned())
+            }
+            Found::Metadata(text) => {
+                Response::new(200, "application/octet-stream", text.as_bytes().to_vec())
+            }
+            Found::File(file) => match contents(file) {
+                Some(contents) => self.part(&contents, request),
+                None => Response::plain(404, "not kept\n"),
+            },
+            Found::Nothing(status) => Response::plain(*status, "no such project\n"),
         }
     }
 

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::lock::Answer;
-use cuda_lock_constraint::solve::{Conflict, describe};
+use cuda_lock_constraint::solve::Conflict;
 
 /// `cuda-lock resolve --format json`.
 #[derive(Serialize)]
@@ -83,16 +83,16 @@ pub fn solved(answer: &Answer<'_>) -> TargetReport {
 /// The report of a target without solution.
 #[must_use]
 pub fn unsolved(target: Option<&str>, conflict: &Conflict) -> TargetReport {
-    let fact = |fact| {
-        let (text, source) = describe(fact);
-        Fact { text, source }
-    };
     TargetReport {
         target: target.map(str::to_owned),
         stack: None,
         packages: Vec::new(),
         loading: Vec::new(),
         warnings: Vec::new(),
-        conflict: conflict.facts.iter().map(fact).collect(),
+        conflict: conflict
+            .statements()
+            .into_iter()
+            .map(|statement| Fact { text: statement.text, source: statement.source })
+            .collect(),
     }
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use cuda_lock_constraint::matrix::rows::indexes::{Channel, Format, Kind};
 use cuda_lock_constraint::name::Name;
+use cuda_lock_constraint::requirement::Requirement;
 use cuda_lock_constraint::rules::index::{self, Known};
 use cuda_lock_constraint::solve::{Source, SourceKind};
 use cuda_lock_constraint::version::SourceId;
@@ -12,6 +13,8 @@ use cuda_lock_fetcher::{SourceConfig, SourceFormat};
 use cuda_lock_formats::diagnostic::{Diagnostic, Diagnostics, Severity};
 use cuda_lock_formats::manifest::{Backends, Index, IndexFormat, IndexLocation, Manifest};
 use url::Url;
+
+use super::moved::Moved;
 
 /// An index as the solver and as the fetcher see it.
 pub struct KnownSource {
@@ -60,65 +63,120 @@ impl Sources {
 /// See [`super::sources`].
 pub(super) fn sources(manifest: &Manifest, manifest_path: &Path) -> Result<Sources, Diagnostics> {
     let mut sources = Sources { all: Vec::new() };
+    let moved = Moved::read()?;
     let only = manifest.options.only_indexes.as_ref();
     let wanted =
         |name: &str| only.is_none_or(|only| only.iter().any(|wanted| wanted.get_ref() == name));
+    // An [[index]] that has the name of a known one is that index at another address.
+    let known_name =
+        |index: &Index| index.name.as_ref().and_then(|name| index::by_name(name.get_ref()));
     let own = |default: bool| {
-        manifest.indexes.iter().enumerate().filter(move |(_, index)| index.default == default)
+        manifest
+            .indexes
+            .iter()
+            .enumerate()
+            .filter(move |(_, index)| index.default == default && known_name(index).is_none())
     };
     for (place, index) in own(false) {
         add_own(&mut sources, manifest, manifest_path, (place, index))?;
     }
     if manifest.indexes.iter().any(|index| index.default) {
-        for (place, index) in own(true) {
+        for (place, index) in manifest.indexes.iter().enumerate().filter(|(_, index)| index.default)
+        {
             add_own(&mut sources, manifest, manifest_path, (place, index))?;
         }
-    } else if let Some(pypi) = index::pypi().filter(|pypi| wanted(&pypi.name)) {
-        add_known(&mut sources, &pypi, None);
+    } else if let Some(pypi) = index::pypi() {
+        add_known(&mut sources, &pypi, address(manifest, manifest_path, &moved, &pypi)?);
     }
-    let own_names: BTreeSet<String> =
-        sources.all.iter().map(|known| known.source.name.clone()).collect();
+    for known in known_indexes(manifest) {
+        let address = address(manifest, manifest_path, &moved, &known)?;
+        add_known(&mut sources, &known, address);
+    }
     sources.all.retain(|known| wanted(&known.source.name));
     for (id, known) in (0..).zip(&mut sources.all) {
         known.source.id = SourceId(id);
         known.config.id = SourceId(id);
     }
-    if let Some(only) = only {
-        for name in only {
-            let text = name.get_ref();
-            if !own_names.contains(text) && index::by_name(text).is_none() {
-                let text = format!("there is no index called \"{text}\"");
-                let problem = manifest
-                    .diagnostic(Severity::Error, name.span(), text)
-                    .help("name one of [[index]], or \"pypi\"");
-                return Err(Diagnostics::new(vec![problem]));
-            }
-        }
-    }
-    if manifest.pytorch.backends != Backends::None {
-        let named: Vec<String> = match &manifest.pytorch.backends {
-            Backends::Only(names) => names.iter().map(|name| name.get_ref().clone()).collect(),
-            _ => index::pytorch_backends().to_vec(),
-        };
-        for backend in named {
-            if let Some(known) = index::pytorch(&backend).filter(|known| wanted(&known.name)) {
-                add_known(
-                    &mut sources,
-                    &known,
-                    manifest.pytorch.index.as_ref().map(|u| u.get_ref()),
-                );
-            }
-        }
-    }
-    for row in index::rows() {
-        if row.kind != Kind::Onnxruntime || row.channel != Channel::Release || !wanted(&row.name) {
-            continue;
-        }
-        if let Some(known) = index::by_name(&row.name) {
-            add_known(&mut sources, &known, None);
-        }
-    }
     Ok(sources)
+}
+
+/// The known indexes beside PyPI: PyTorch's for each backend that may be asked, and those of single distributions.
+fn known_indexes(manifest: &Manifest) -> Vec<Known> {
+    let mut backends: Vec<String> = match &manifest.pytorch.backends {
+        Backends::None => Vec::new(),
+        Backends::Only(names) => names.iter().map(|name| name.get_ref().clone()).collect(),
+        Backends::Any => index::pytorch_backends().to_vec(),
+    };
+    if manifest.pytorch.backends == Backends::Any {
+        // A backend that no row knows is asked when a requirement names it: torch==3.1.0+cu133.
+        for label in labels(manifest) {
+            if !backends.contains(&label) {
+                backends.push(label);
+            }
+        }
+    }
+    let of_pytorch = backends.iter().filter_map(|backend| index::pytorch(backend));
+    let others = index::rows().iter().filter(|row| {
+        matches!(row.kind, Kind::Onnxruntime | Kind::Nvidia) && row.channel == Channel::Release
+    });
+    of_pytorch.chain(others.filter_map(|row| index::by_name(&row.name))).collect()
+}
+
+/// The local labels that requirements of env.toml pin and that name a backend.
+fn labels(manifest: &Manifest) -> Vec<String> {
+    let targets = manifest.targets.values().flat_map(|target| &target.dependencies);
+    manifest
+        .environment
+        .dependencies
+        .iter()
+        .chain(targets)
+        .filter_map(|text| text.get_ref().parse::<Requirement>().ok()?.local_label())
+        .filter(|label| index::pytorch(label).is_some())
+        .collect()
+}
+
+/// Where a known index is: as env.toml says, else the user's environment or configuration, else the matrices.
+fn address(
+    manifest: &Manifest,
+    manifest_path: &Path,
+    moved: &Moved,
+    known: &Known,
+) -> Result<Option<Url>, Diagnostics> {
+    let named =
+        |index: &&Index| index.name.as_ref().is_some_and(|name| *name.get_ref() == known.name);
+    if let Some(index) = manifest.indexes.iter().find(named) {
+        return location(manifest, manifest_path, index).map(Some);
+    }
+    if let Some(url) = moved.index(&known.name) {
+        return Ok(Some(url.clone()));
+    }
+    let base = manifest.pytorch.index.as_ref().map(|url| url.get_ref()).or(moved.pytorch.as_ref());
+    let (Some(base), Some(backend)) = (base, &known.backend) else { return Ok(None) };
+    let mut url = base.clone();
+    if let Ok(mut segments) = url.path_segments_mut() {
+        let _ = segments.pop_if_empty().push(backend).push("");
+    }
+    Ok(Some(url))
+}
+
+fn location(manifest: &Manifest, manifest_path: &Path, index: &Index) -> Result<Url, Diagnostics> {
+    let path = match index.location.get_ref() {
+        IndexLocation::Url(url) => return Ok(url.clone()),
+        IndexLocation::Path(path) => path,
+    };
+    let folder = manifest_path.parent().unwrap_or(Path::new("."));
+    let path = std::path::absolute(folder.join(path));
+    let url = path.ok().and_then(|path| {
+        if path.is_dir() {
+            Url::from_directory_path(path).ok()
+        } else {
+            Url::from_file_path(path).ok()
+        }
+    });
+    url.ok_or_else(|| {
+        let text = "this path cannot be used as an index";
+        Diagnostics::new(vec![manifest.diagnostic(Severity::Error, index.location.span(), text)])
+    })
 }
 
 fn add_own(
@@ -127,30 +185,7 @@ fn add_own(
     manifest_path: &Path,
     (place, index): (usize, &Index),
 ) -> Result<(), Diagnostics> {
-    let url = match index.location.get_ref() {
-        IndexLocation::Url(url) => url.clone(),
-        IndexLocation::Path(path) => {
-            let folder = manifest_path.parent().unwrap_or(Path::new("."));
-            let path = std::path::absolute(folder.join(path));
-            let url = path.ok().and_then(|path| {
-                if path.is_dir() {
-                    Url::from_directory_path(path).ok()
-                } else {
-                    Url::from_file_path(path).ok()
-                }
-            });
-            let Some(url) = url else {
-                let text = "this path cannot be used as an index";
-                let span = index.location.span();
-                return Err(Diagnostics::new(vec![manifest.diagnostic(
-                    Severity::Error,
-                    span,
-                    text,
-                )]));
-            };
-            url
-        }
-    };
+    let url = location(manifest, manifest_path, index)?;
     // A known index under another name keeps what is known of it.
     let known = index::by_url(url.as_str());
     let kind = match &known {
@@ -185,14 +220,8 @@ fn kind_of(known: &Known) -> SourceKind {
     }
 }
 
-/// Adds an index of the matrices. `base` is a mirror of PyTorch's indexes, one folder for each backend.
-fn add_known(sources: &mut Sources, known: &Known, base: Option<&Url>) {
-    let moved = base.and_then(|base| {
-        let mut base = base.clone();
-        let backend = known.backend.as_deref()?;
-        base.path_segments_mut().ok()?.pop_if_empty().push(backend).push("");
-        Some(base)
-    });
+/// Adds an index of the matrices, at `moved` when it is not where they say.
+fn add_known(sources: &mut Sources, known: &Known, moved: Option<Url>) {
     let Some(url) = moved.or_else(|| Url::parse(&known.url).ok()) else { return };
     let config = SourceConfig {
         id: sources.next_id(),

@@ -46,13 +46,17 @@ pub(super) struct Judge<'a> {
 }
 
 impl Candidates {
-    /// Joins the releases of several sources, given in the order of preference.
-    pub(super) fn join(projects: Vec<(SourceId, Arc<Project>)>) -> Self {
+    /// Joins the releases of several sources, given in the order of preference, as far as `takes` lets them count.
+    pub(super) fn join(
+        projects: Vec<(SourceId, Arc<Project>)>,
+        takes: impl Fn(SourceId, &pep440_rs::Version) -> bool,
+    ) -> Self {
         let mut builds = Vec::with_capacity(projects.iter().map(|(_, p)| p.versions.len()).sum());
         let preferred: Vec<SourceId> = projects.iter().map(|(id, _)| *id).collect();
         let several = projects.len() > 1;
         for (source, project) in projects {
-            for (index, version) in project.versions.iter().enumerate() {
+            let counts = project.versions.iter().enumerate().filter(|(_, v)| takes(source, v));
+            for (index, version) in counts {
                 builds.push(Candidate {
                     version: DistVersion::new(version.clone(), source),
                     project: Arc::clone(&project),

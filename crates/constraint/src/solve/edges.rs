@@ -147,7 +147,7 @@ impl Provider {
             return Ok(Ok(constraints));
         }
         let Some(file) = release.file() else { return Ok(Ok(constraints)) };
-        if let Some(glibc) = release.fit.best.as_ref().and_then(|_| release.fit.glibc.as_ref()) {
+        if let Some(glibc) = release.fit.best.as_ref().and(release.fit.glibc.as_ref()) {
             let text = format!("has wheels for glibc >= {glibc}").into();
             add(
                 Package::Glibc,
@@ -156,17 +156,17 @@ impl Provider {
             );
         }
         let mut python_stated = false;
-        if let Some(specifiers) = &file.requires_python {
-            if let Some(range) = self.python_of(name, specifiers) {
-                python_stated = true;
-                let reason = Reason::RequiresPython { specifiers: Arc::clone(specifiers) };
-                if self.facts().holds(Package::Python, &range) == Some(false) {
-                    add(Package::Python, range, reason);
-                    // Nothing else of this build matters for this Python, and its METADATA need not be fetched.
-                    return Ok(Ok(constraints));
-                }
+        if let Some(specifiers) = &file.requires_python
+            && let Some(range) = self.python_of(name, specifiers)
+        {
+            python_stated = true;
+            let reason = Reason::RequiresPython { specifiers: Arc::clone(specifiers) };
+            if self.facts().holds(Package::Python, &range) == Some(false) {
                 add(Package::Python, range, reason);
+                // Nothing else of this build matters for this Python, and its METADATA need not be fetched.
+                return Ok(Ok(constraints));
             }
+            add(Package::Python, range, reason);
         }
         let metadata = match self.metadata(name, build) {
             Ok(Some(metadata)) => metadata,
@@ -174,11 +174,11 @@ impl Provider {
             Err(CatalogError::Unavailable(why)) => return Ok(Err(why)),
             Err(error) => return Err(error),
         };
-        if let (false, Some(specifiers)) = (python_stated, &metadata.requires_python) {
-            if let Some(range) = self.python_of(name, specifiers) {
-                let reason = Reason::RequiresPython { specifiers: Arc::clone(specifiers) };
-                add(Package::Python, range, reason);
-            }
+        if let (false, Some(specifiers)) = (python_stated, &metadata.requires_python)
+            && let Some(range) = self.python_of(name, specifiers)
+        {
+            let reason = Reason::RequiresPython { specifiers: Arc::clone(specifiers) };
+            add(Package::Python, range, reason);
         }
         for text in &metadata.requires_dist {
             match self.requirement(text) {

@@ -109,6 +109,7 @@ pub(super) fn machine_constraints(problem: &Problem, root: &(Package, Version)) 
             reason: Reason::Matrix(Arc::new(fact)),
         });
     }
+    constraints.extend(named_backends(problem, root));
     let model = [
         (Package::Opset, "opset", problem.model.as_ref().and_then(|m| m.opset)),
         (Package::OnnxIr, "ir-version", problem.model.as_ref().and_then(|m| m.ir)),
@@ -126,6 +127,30 @@ pub(super) fn machine_constraints(problem: &Problem, root: &(Package, Version)) 
     constraints
 }
 
+/// The backends that env.toml narrows the torch family to, wherever a build comes from.
+fn named_backends(problem: &Problem, root: &(Package, Version)) -> Option<Constraint> {
+    let names = problem.backends.as_ref().filter(|names| !names.is_empty())?;
+    if !problem.concerns_torch() {
+        return None;
+    }
+    let known = names.iter().filter_map(|name| rules::torch::backend_cuda(name));
+    let range = known
+        .map(|cuda| Range::singleton(Version::System(cuda)))
+        .fold(Range::empty(), |all, one| all.union(&one));
+    let text = format!("[pytorch] backends = [{}]", quoted(names));
+    Some(Constraint {
+        subject: root.clone(),
+        package: Package::Backend,
+        range,
+        force: Force::IfPresent,
+        reason: Reason::Manifest { text: Arc::from(text) },
+    })
+}
+
+fn quoted(names: &[String]) -> String {
+    names.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ")
+}
+
 /// What a layer at one version needs of the others.
 pub(super) fn constraints(
     package: Package,
@@ -133,6 +158,18 @@ pub(super) fn constraints(
     problem: &Problem,
 ) -> Vec<Constraint> {
     rules::layer_constraints(package, version, &problem.machine)
+}
+
+/// Whether the machine starts no CUDA of a range, as far as its driver and GPUs are known.
+pub(super) fn starts_none(facts: &MachineFacts, problem: &Problem, range: &Range) -> bool {
+    let known = rules::known_versions(Package::Cuda);
+    let mut inside = known.iter().filter(|version| range.contains(version)).peekable();
+    inside.peek().is_some()
+        && inside.all(|version| {
+            constraints(Package::Cuda, version, problem)
+                .iter()
+                .any(|constraint| facts.holds(constraint.package, &constraint.range) == Some(false))
+        })
 }
 
 /// The version of a layer that is chosen from a range: the lowest driver and glibc, the newest of everything else.

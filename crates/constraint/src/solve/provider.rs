@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::catalog::{Catalog, CatalogError, Metadata};
+use crate::catalog::{Catalog, CatalogError, Metadata, Project};
 use crate::constraint::Constraint;
 use crate::name::Name;
 use crate::package::Package;
@@ -18,11 +18,14 @@ use crate::solve::problem::{Problem, Resolution, Source};
 use crate::solve::reach::Reach;
 use crate::solve::speculate::Speculator;
 use crate::solve::urls::Urls;
-use crate::version::{DistVersion, Range, Version};
+use crate::version::{DistVersion, Range, SourceId, Version};
 use crate::wheel::Tags;
 
 /// Why a single build cannot be used, where no edge can say it.
 pub type Unusable = Arc<str>;
+
+/// Constraints by the pair of packages that they are between.
+type Edges = FxHashMap<(Package, Package), Vec<Rc<Constraint>>>;
 
 /// One solve, seen from PubGrub. Lives on the solver's thread.
 pub(super) struct Provider {
@@ -44,7 +47,7 @@ pub(super) struct Provider {
     /// What was chosen last for a distribution, so that its extras follow.
     chosen: RefCell<FxHashMap<Name, Version>>,
     /// Every edge handed out, for the report: who needs it.
-    edges: RefCell<FxHashMap<(Package, Package), Vec<Rc<Constraint>>>>,
+    edges: RefCell<Edges>,
     rejections: RefCell<Vec<Rejection>>,
     rejected: RefCell<FxHashSet<(Name, DistVersion)>>,
     /// How often a project was decided: releases are fetched ahead once it backtracks.
@@ -60,8 +63,12 @@ impl Provider {
         reach: Reach,
     ) -> Self {
         let requirements = RequirementCache::new(problem.target.marker_environment());
-        let speculator =
-            Speculator::new(Arc::clone(&catalog), Arc::clone(&problem), Arc::clone(&tags), reach);
+        let speculator = Speculator::new(
+            Arc::clone(&catalog),
+            Arc::clone(&problem),
+            Arc::clone(&tags),
+            reach.clone(),
+        );
         let stated = || problem.requirements.iter().chain(&problem.overrides);
         let set = |keep: &dyn Fn(&Requirement) -> bool| -> FxHashSet<Name> {
             stated().filter(|r| keep(r)).map(|r| problem.substituted(r.name)).collect()
@@ -103,6 +110,10 @@ impl Provider {
         self.decisions.set(self.decisions.get() + 1);
     }
 
+    pub(super) fn catalog(&self) -> &dyn Catalog {
+        &*self.catalog
+    }
+
     pub(super) fn facts(&self) -> &layers::MachineFacts {
         &self.facts
     }
@@ -119,7 +130,7 @@ impl Provider {
         if self.candidates.borrow().contains_key(&name) {
             return;
         }
-        let places = self.problem.places(name, self.reach);
+        let places = self.problem.places(name, &self.reach);
         self.speculator.expect(name, range, extra.into_iter().collect(), &places);
     }
 
@@ -152,8 +163,9 @@ impl Provider {
         range
     }
 
-    pub(super) fn take_rejections(&self) -> Vec<Rejection> {
-        self.rejections.take()
+    /// The builds that were passed over so far.
+    pub(super) fn rejections(&self) -> Vec<Rejection> {
+        self.rejections.borrow().clone()
     }
 
     /// The constraints behind the edge between two packages.
@@ -183,22 +195,29 @@ impl Provider {
             return Ok(known.clone());
         }
         let mut projects = self.urls.borrow().projects(name);
-        let places = self.problem.places(name, self.reach);
-        for source in places.general {
-            if let Some(project) = self.catalog.project(source, name)? {
-                projects.push((source, project));
-                break;
-            }
-        }
+        let places = self.problem.places(name, &self.reach);
         for source in places.special {
             if let Some(project) = self.catalog.project(source, name)? {
                 projects.push((source, project));
             }
         }
+        let takes = |source, version: &_| self.problem.takes(source, version);
+        let has_builds = |(source, project): &(SourceId, Arc<Project>)| {
+            project.versions.iter().any(|version| takes(*source, version))
+        };
+        // A machine without a GPU takes builds for the CPU where there are any, not a newer one for CUDA.
+        if self.reach != Reach::Cpu || !projects.iter().any(has_builds) {
+            for source in places.general {
+                if let Some(project) = self.catalog.project(source, name)? {
+                    projects.push((source, project));
+                    break;
+                }
+            }
+        }
         // The order of preference among builds of one version; those of URLs come first, by their number.
         projects
             .sort_by_key(|(id, _)| self.problem.source(*id).map(|s| self.problem.preference(s)));
-        let joined = (!projects.is_empty()).then(|| Rc::new(Candidates::join(projects)));
+        let joined = (!projects.is_empty()).then(|| Rc::new(Candidates::join(projects, takes)));
         self.candidates.borrow_mut().insert(name, joined.clone());
         Ok(joined)
     }
@@ -220,20 +239,19 @@ impl Provider {
         if range.contains(&Version::Dist(DistVersion::absent())) {
             return Ok(Some(Version::Dist(DistVersion::absent())));
         }
-        if extra {
-            if let Some(version) = self.chosen.borrow().get(&name) {
-                if range.contains(version) {
-                    return Ok(Some(version.clone()));
-                }
-            }
+        if extra
+            && let Some(version) = self.chosen.borrow().get(&name)
+            && range.contains(version)
+        {
+            return Ok(Some(version.clone()));
         }
         let Some(candidates) = self.candidates(name)? else { return Ok(None) };
         let choice = self.pick(name, &candidates, range);
-        if let Some(version) = &choice {
-            if !extra {
-                self.chosen.borrow_mut().insert(name, version.clone());
-                self.look_ahead(name, &candidates, range, version);
-            }
+        if let Some(version) = &choice
+            && !extra
+        {
+            self.chosen.borrow_mut().insert(name, version.clone());
+            self.look_ahead(name, &candidates, range, version);
         }
         Ok(choice)
     }
@@ -270,11 +288,11 @@ impl Provider {
                 self.reject(name, &build.version, || PassedOver::TooNew);
                 continue;
             }
-            if let Some(reason) = &release.yanked {
-                if !self.pinned.contains(&name) {
-                    self.reject(name, &build.version, || PassedOver::Yanked(Arc::clone(reason)));
-                    continue;
-                }
+            if let Some(reason) = &release.yanked
+                && !self.pinned.contains(&name)
+            {
+                self.reject(name, &build.version, || PassedOver::Yanked(Arc::clone(reason)));
+                continue;
             }
             if release.has_wheel() {
                 return Some(version);

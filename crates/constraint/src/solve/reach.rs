@@ -1,24 +1,40 @@
 //! Which of the known indexes are worth asking.
 //!
-//! PyPI holds one CUDA build of each torch; PyTorch's own indexes hold the others, one index for each accelerator. They
-//! are asked only when one of their builds is wanted: because env.toml says so, because the build on PyPI does not run on
-//! this machine, or because nothing else has an answer.
+//! PyPI holds one CUDA build of each torch; PyTorch's own indexes hold the others, one index for each accelerator, and
+//! ONNX Runtime's feeds hold builds of other CUDA versions. They are asked only when one of their builds is wanted: because
+//! env.toml says so, because the build on PyPI does not run on this machine, or because nothing else has an answer.
+
+use pep440_rs::{Version as Pep440, VersionSpecifiers};
 
 use crate::machine::Platform;
+use crate::matrix;
 use crate::name::Name;
 use crate::package::Package;
 use crate::rules;
+use crate::rules::torch::TORCH;
 use crate::solve::conflict::Conflict;
 use crate::solve::problem::{Problem, Source, SourceKind};
-use crate::version::{SourceId, SystemVersion, Version};
+use crate::version::{Range, SourceId, SystemVersion, Version, dist_range};
 
 /// How far a solve reaches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Reach {
     /// The general indexes, and what env.toml pins.
     General,
+    /// Also the indexes of single distributions that are not built per backend: ONNX Runtime's feeds, NVIDIA's index.
+    Feeds,
     /// Also the accelerators' own indexes, as far as their builds can run on the machine.
-    Accelerators,
+    Accelerators {
+        /// Only those that can have a torch newer than this one.
+        above: Option<Pep440>,
+    },
+    /// Builds for the CPU: the machine has no GPU.
+    Cpu,
+}
+
+impl Reach {
+    /// Every index whose builds can run on the machine.
+    pub(super) const ALL: Self = Self::Accelerators { above: None };
 }
 
 /// Where a distribution may come from.
@@ -34,26 +50,54 @@ pub(super) struct Places {
 impl Problem {
     /// Where `name` may come from: the source it is pinned to, else the indexes that are known for it and PyPI, else the
     /// first of the general ones.
-    pub(super) fn places(&self, name: Name, reach: Reach) -> Places {
+    pub(super) fn places(&self, name: Name, reach: &Reach) -> Places {
         if let Some(pinned) = self.pinned_sources.get(&name) {
             return Places { general: vec![*pinned], special: Vec::new() };
         }
         let open = || self.sources.iter().filter(|source| !source.explicit);
-        let has_own = open().any(|source| source.serves_only(name));
         let mut general: Vec<&Source> = open().filter(|source| source.only.is_none()).collect();
-        if has_own {
+        if has_own_index(name) {
             // A private index that lists a torch of its own does not come before PyPI and PyTorch's indexes.
             general.sort_by_key(|source| source.kind != SourceKind::PyPi);
         }
-        let mut special: Vec<&Source> = match reach {
-            Reach::General => Vec::new(),
-            Reach::Accelerators => {
-                open().filter(|source| source.serves_only(name) && self.can_use(source)).collect()
-            }
-        };
+        let mut special: Vec<&Source> = open()
+            .filter(|source| source.serves_only(name) && self.is_asked(source, reach))
+            .collect();
         special.sort_by_key(|source| self.preference(source));
         let ids = |sources: Vec<&Source>| sources.into_iter().map(|source| source.id).collect();
         Places { general: ids(general), special: ids(special) }
+    }
+
+    fn is_asked(&self, source: &Source, reach: &Reach) -> bool {
+        let SourceKind::PyTorch { backend } = &source.kind else {
+            return !matches!(reach, Reach::General | Reach::Cpu);
+        };
+        match reach {
+            Reach::General | Reach::Feeds => false,
+            Reach::Cpu => is_cpu(backend) && self.can_use(source),
+            Reach::Accelerators { above } => {
+                self.can_use(source) && self.may_have_torch(backend, above.as_ref())
+            }
+        }
+    }
+
+    /// Whether a build on a source is taken for what its place says it is.
+    ///
+    /// PyTorch's index of one backend also lists wheels that lie in the root of all its indexes, and wheels of other
+    /// labels. Only wheels with the label of the backend count, and on the index for the CPU those without one for macOS
+    /// and Arm, which is how these are named there (pytorch/pytorch#193651).
+    pub(super) fn takes(&self, source: SourceId, version: &Pep440) -> bool {
+        let Some(SourceKind::PyTorch { backend }) = self.source(source).map(|s| &s.kind) else {
+            return true;
+        };
+        match version.local() {
+            [] => {
+                let unlabelled = [Platform::MacosArm64, Platform::LinuxAarch64];
+                is_cpu(backend) && unlabelled.contains(&self.machine.platform)
+            }
+            [label] => label.to_string() == *backend,
+            _ => false,
+        }
     }
 
     /// True when some index could have other builds of what is asked for.
@@ -70,19 +114,60 @@ impl Problem {
         })
     }
 
+    /// True when a distribution takes part in a conflict that has an index of its own which is not built per backend.
+    pub(super) fn concerns_feeds(&self, conflict: &Conflict) -> bool {
+        let is_feed = |source: &Source| {
+            !source.explicit && !matches!(source.kind, SourceKind::PyTorch { .. })
+        };
+        conflict.distributions().into_iter().any(|name| {
+            self.sources.iter().any(|source| is_feed(source) && source.serves_only(name))
+        })
+    }
+
     /// Whether env.toml itself makes the accelerators' indexes necessary.
     pub(super) fn needs_accelerators(&self) -> bool {
-        let family = |name| self.sources.iter().any(|source| source.serves_only(name));
-        let labelled = self
-            .requirements
+        let labelled = self.requirements.iter().any(|requirement| {
+            requirement.local_label().is_some() && self.is_family(requirement.name)
+        });
+        let pypi_lacks_cuda = self.has_gpu() && pypi_is_for_cpu(self.machine.platform);
+        let narrowed = self.backends.as_ref().is_some_and(|backends| !backends.is_empty());
+        labelled || ((narrowed || pypi_lacks_cuda) && self.asks_for_family())
+    }
+
+    /// Whether builds for the CPU are wanted that PyPI does not have.
+    pub(super) fn wants_cpu_builds(&self) -> bool {
+        self.has_no_gpu()
+            && self.backends.is_none()
+            && !pypi_is_for_cpu(self.machine.platform)
+            && self.asks_for_family()
+            && self
+                .sources
+                .iter()
+                .any(|source| self.is_asked(source, &Reach::Cpu) && !source.explicit)
+    }
+
+    /// True when env.toml says that there is no GPU.
+    pub(super) fn has_no_gpu(&self) -> bool {
+        self.machine.gpus.as_ref().is_some_and(Vec::is_empty)
+    }
+
+    /// True when env.toml names a GPU, or a driver and nothing about GPUs.
+    fn has_gpu(&self) -> bool {
+        match &self.machine.gpus {
+            Some(gpus) => !gpus.is_empty(),
+            None => self.machine.driver.is_some(),
+        }
+    }
+
+    fn asks_for_family(&self) -> bool {
+        self.requirements
             .iter()
-            .any(|requirement| requirement.local_label().is_some() && family(requirement.name));
-        let no_gpu = self.machine.gpus.as_ref().is_some_and(Vec::is_empty);
-        let windows_gpu = self.machine.platform == Platform::WindowsX86_64
-            && (self.machine.driver.is_some()
-                || self.machine.gpus.as_ref().is_some_and(|g| !g.is_empty()));
-        let concerned = || self.requirements.iter().any(|requirement| family(requirement.name));
-        labelled || self.backends.is_some() || ((no_gpu || windows_gpu) && concerned())
+            .any(|requirement| self.is_family(self.substituted(requirement.name)))
+    }
+
+    fn is_family(&self, name: Name) -> bool {
+        let builds = |source: &Source| matches!(source.kind, SourceKind::PyTorch { .. });
+        self.sources.iter().any(|source| builds(source) && source.serves_only(name))
     }
 
     /// Whether builds from this source can run on the machine at all.
@@ -94,56 +179,66 @@ impl Problem {
         let labels: Vec<String> = self
             .requirements
             .iter()
+            .filter(|requirement| self.is_family(requirement.name))
             .filter_map(|requirement| requirement.local_label())
-            .filter(|label| {
-                self.sources
-                    .iter()
-                    .any(|s| matches!(&s.kind, SourceKind::PyTorch { backend } if backend == label))
-            })
             .collect();
         if !labels.is_empty() {
             return labels.contains(backend);
         }
         let Some(cuda) = rules::torch::backend_cuda(backend) else { return false };
-        let has_gpu = match &self.machine.gpus {
-            Some(gpus) => !gpus.is_empty(),
-            None => self.machine.driver.is_some(),
-        };
-        if cuda == SystemVersion::new(0, 0) {
-            return !has_gpu;
+        if is_cpu(backend) {
+            return !self.has_gpu();
         }
-        if self.machine.gpus.as_ref().is_some_and(Vec::is_empty) {
-            return false;
-        }
-        self.cuda_runs(&cuda)
+        !self.has_no_gpu() && self.cuda_runs(&cuda)
     }
 
     /// Whether a CUDA runtime starts on the machine's driver and GPUs.
     pub(super) fn cuda_runs(&self, cuda: &SystemVersion) -> bool {
         let facts = super::layers::MachineFacts::new(self);
         let version = Version::System(cuda.clone());
-        let wished = self.machine.cuda.as_ref().is_none_or(|(_, range)| range.contains(&version));
+        // A wish for 12.4 is a wish for its libraries: a build for an older 12 runs with them as well.
+        let wished = self.machine.cuda.as_ref().is_none_or(|(_, range)| {
+            !range.intersection(&rules::build::from_within_major(cuda)).is_empty()
+        });
         wished
             && rules::layer_constraints(Package::Cuda, &version, &self.machine)
                 .iter()
                 .all(|constraint| facts.holds(constraint.package, &constraint.range) != Some(false))
     }
 
+    /// Whether the index of a backend can have a torch that is asked for, newer than `above`. A backend that no row of the
+    /// matrices knows can; one that newer releases of torch left behind has nothing beyond its last release.
+    fn may_have_torch(&self, backend: &str, above: Option<&Pep440>) -> bool {
+        let Some(built) = releases_built_for(backend) else { return true };
+        let Ok(torch) = Name::new(TORCH) else { return true };
+        let mut wanted = built;
+        let stated = self.requirements.iter().chain(&self.constraints);
+        for requirement in
+            stated.filter(|requirement| requirement.name == torch && requirement.url.is_none())
+        {
+            wanted = wanted.intersection(requirement.range());
+        }
+        if let Some(above) = above.and_then(|version| specifiers(&format!(">{version}"))) {
+            wanted = wanted.intersection(&above);
+        }
+        !wanted.is_empty()
+    }
+
     /// How much a source is preferred among those that have the same public version: smaller is better.
     ///
-    /// What PyPI has comes first, unless there is no GPU; then the newest CUDA that the driver fully supports; then the
-    /// newest that it starts by minor-version compatibility; the CPU last.
+    /// What PyPI has comes first, unless its builds are for the CPU and there is a GPU, or there is none; then the newest
+    /// CUDA that the driver fully supports; then the newest that it starts by minor-version compatibility; the CPU last.
     pub(super) fn preference(&self, source: &Source) -> (u8, std::cmp::Reverse<SystemVersion>) {
         let zero = SystemVersion::new(0, 0);
         let SourceKind::PyTorch { backend } = &source.kind else {
-            return (1, std::cmp::Reverse(zero));
+            let for_cpu = source.kind == SourceKind::PyPi && pypi_is_for_cpu(self.machine.platform);
+            return (if for_cpu && self.has_gpu() { 5 } else { 1 }, std::cmp::Reverse(zero));
         };
         let Some(cuda) = rules::torch::backend_cuda(backend) else {
             return (9, std::cmp::Reverse(zero));
         };
-        let no_gpu = self.machine.gpus.as_ref().is_some_and(Vec::is_empty);
         let place = if cuda == zero {
-            if no_gpu { 0 } else { 4 }
+            if self.has_no_gpu() { 0 } else { 4 }
         } else {
             let full = self
                 .machine
@@ -155,4 +250,48 @@ impl Problem {
         };
         (place, std::cmp::Reverse(cuda))
     }
+}
+
+fn is_cpu(backend: &str) -> bool {
+    rules::torch::backend_cuda(backend).is_some_and(|cuda| cuda == SystemVersion::new(0, 0))
+}
+
+/// True for a distribution that the matrices know an index for, whether or not it may be asked.
+pub(super) fn has_own_index(name: Name) -> bool {
+    !rules::index::special_for(name).is_empty()
+}
+
+/// Whether every torch that PyPI is known to have for a platform is built for the CPU.
+fn pypi_is_for_cpu(platform: Platform) -> bool {
+    let mut rows =
+        matrix::torch().pypi.iter().filter(|row| row.platform == platform.as_str()).peekable();
+    rows.peek().is_some()
+        && rows.all(|row| row.cuda.parse().is_ok_and(|cuda: SystemVersion| cuda.major() == 0))
+}
+
+/// The releases of torch that are known to be built for a backend, as a range that is open upwards while the newest
+/// release is among them. `None` for a backend that no row knows.
+fn releases_built_for(backend: &str) -> Option<Range> {
+    let read = |text: &str| text.parse::<Pep440>().ok();
+    let rows = &matrix::torch().variant;
+    let of_backend = || rows.iter().filter(|row| row.backend == backend);
+    let first = of_backend().filter_map(|row| read(&row.from)).min()?;
+    let last = of_backend().filter_map(|row| read(&row.to)).max()?;
+    let newest = rows.iter().filter_map(|row| read(&row.to)).max()?;
+    let ([major, minor, ..], [_, newest_minor, ..]) = (last.release(), newest.release()) else {
+        return None;
+    };
+    let text = if last >= newest {
+        format!(">={first}")
+    } else if minor + 1 == *newest_minor {
+        // A patch release of the line before the newest may still come.
+        format!(">={first},<{major}.{newest_minor}")
+    } else {
+        format!(">={first},<={last}")
+    };
+    specifiers(&text)
+}
+
+fn specifiers(text: &str) -> Option<Range> {
+    text.parse::<VersionSpecifiers>().ok().map(|specifiers| dist_range(&specifiers))
 }

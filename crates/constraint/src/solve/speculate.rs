@@ -53,16 +53,20 @@ impl Speculator {
         }))
     }
 
-    /// Expects `name` with a version in `range`, from the first general source, and its pages on all special ones.
+    /// Expects `name` with a version in `range` from the source it is likely taken from, and its pages on all special ones.
     pub(super) fn expect(&self, name: Name, range: &Range, extras: Vec<Name>, places: &Places) {
-        let Some(source) = places.general.first().copied() else { return };
+        let likely = match self.0.reach {
+            Reach::Cpu => places.special.first().or(places.general.first()),
+            _ => places.general.first(),
+        };
+        let Some(source) = likely.copied() else { return };
         {
             let mut seen = self.0.seen.lock().unwrap_or_else(PoisonError::into_inner);
             if !seen.insert(name) {
                 return;
             }
         }
-        for special in &places.special {
+        for special in places.special.iter().filter(|special| **special != source) {
             self.0.catalog.expect_project(*special, name, Box::new(|_| ()));
         }
         let (this, range) = (self.clone(), range.clone());
@@ -119,7 +123,7 @@ impl Speculator {
             return;
         }
         let name = self.0.problem.substituted(requirement.name);
-        let places = self.0.problem.places(name, self.0.reach);
+        let places = self.0.problem.places(name, &self.0.reach);
         self.expect(name, requirement.range(), requirement.extras.to_vec(), &places);
     }
 
@@ -135,6 +139,7 @@ impl Speculator {
             .rev()
             .filter(|(_, version)| {
                 version.is_stable()
+                    && self.0.problem.takes(source, version)
                     && range.contains(&Version::Dist(DistVersion::new((*version).clone(), source)))
             })
             .take(LOOK_AT)

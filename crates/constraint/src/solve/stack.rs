@@ -62,7 +62,7 @@ impl Solution {
             {
                 continue;
             }
-            kept.retain(|other| !same(&other) || !constraint.range.subset_of(&other.range));
+            kept.retain(|other| !same(other) || !constraint.range.subset_of(&other.range));
             kept.push(constraint);
         }
         kept

@@ -1,0 +1,115 @@
+//! In which order the indexes are drawn in: PyPI alone first, then the indexes of other builds as they are needed.
+
+use std::sync::Arc;
+
+use pep440_rs::Version as Pep440;
+
+use super::candidates::{Candidates, Judge};
+use super::{Reach, SolveError, attempt};
+use crate::catalog::{Catalog, CatalogError};
+use crate::name::Name;
+use crate::rules::torch::TORCH;
+use crate::solve::problem::Problem;
+use crate::solve::solution::Solution;
+use crate::version::{DistVersion, Version};
+use crate::wheel::Tags;
+
+/// Solves one problem.
+///
+/// The same problem over the same catalog has the same answer, whatever order fetches finish in.
+///
+/// # Errors
+/// [`SolveError::Conflict`] with the proof when there is no answer; [`SolveError::Catalog`] when an index cannot be read.
+pub fn solve(problem: Arc<Problem>, catalog: Arc<dyn Catalog>) -> Result<Solution, SolveError> {
+    let at = |reach: Reach| attempt(&problem, &catalog, &reach);
+    if problem.wants_cpu_builds() {
+        match at(Reach::Cpu) {
+            // Without a build for the CPU another one may still do: it runs on the CPU as well.
+            Err(SolveError::Conflict(_)) => {}
+            outcome => return outcome,
+        }
+    }
+    if problem.needs_accelerators() {
+        return at(Reach::ALL);
+    }
+    let mut first = at(Reach::General);
+    if !problem.has_accelerators() {
+        return first;
+    }
+    if let Err(SolveError::Conflict(conflict)) = &first
+        && problem.concerns_feeds(conflict)
+    {
+        first = keep_proof(first, at(Reach::Feeds));
+    }
+    let reach = match &first {
+        Ok(solution) => match held_back(&problem, &catalog, solution)? {
+            Some(above) => Reach::Accelerators { above: Some(above) },
+            None => return first,
+        },
+        Err(SolveError::Conflict(conflict)) if problem.concerns_accelerators(conflict) => {
+            Reach::ALL
+        }
+        Err(_) => return first,
+    };
+    match (at(reach), first) {
+        (Ok(more), Ok(first)) => Ok(if public(&more) > public(&first) { more } else { first }),
+        // What was found without the other indexes still holds.
+        (Err(_), Ok(first)) => Ok(first),
+        (more, first) => keep_proof(first, more),
+    }
+}
+
+/// The second outcome; but when its indexes could not be asked, what the first could prove is the more useful report.
+fn keep_proof(
+    first: Result<Solution, SolveError>,
+    second: Result<Solution, SolveError>,
+) -> Result<Solution, SolveError> {
+    match (first, second) {
+        (Err(SolveError::Conflict(mut conflict)), Err(SolveError::Catalog(why))) => {
+            conflict.unasked = Some(why.to_string());
+            Err(SolveError::Conflict(conflict))
+        }
+        (_, second) => second,
+    }
+}
+
+/// The version of torch that was chosen, when a newer one exists for this Python and platform: one of its other builds may
+/// run here.
+fn held_back(
+    problem: &Problem,
+    catalog: &Arc<dyn Catalog>,
+    solution: &Solution,
+) -> Result<Option<Pep440>, CatalogError> {
+    let Some(chosen) = solution.build(TORCH) else { return Ok(None) };
+    let (Ok(name), Some(version)) = (Name::new(TORCH), public(solution)) else { return Ok(None) };
+    let source = chosen.version.source();
+    let Some(project) = catalog.project(source, name)? else { return Ok(None) };
+    let candidates =
+        Candidates::join(vec![(source, project)], |source, version| problem.takes(source, version));
+    let tags = Tags::for_target(&problem.target);
+    let judge = Judge { tags: &tags, policy: &problem.policy, sources: &problem.sources };
+    let in_range = |build: &DistVersion| {
+        let build = Version::Dist(build.clone());
+        let stated = problem.requirements.iter().chain(&problem.constraints);
+        stated.filter(|r| r.name == name && r.url.is_none()).all(|r| r.range().contains(&build))
+    };
+    let python = &problem.target.python;
+    let newer = candidates.in_order(false).find(|candidate| {
+        let release = candidate.release(&judge);
+        candidate.version.version().is_some_and(Pep440::is_stable)
+            && in_range(&candidate.version)
+            && release.yanked.is_none()
+            && release.has_wheel()
+            && release.file().is_some_and(|file| {
+                let stated = file.requires_python.as_deref().and_then(|s| s.parse().ok());
+                stated.is_none_or(|stated: pep440_rs::VersionSpecifiers| stated.contains(python))
+            })
+    });
+    let is_newer = newer.and_then(|n| n.version.version()).is_some_and(|newest| *newest > version);
+    Ok(is_newer.then_some(version))
+}
+
+/// The version of torch in a solution, without its label.
+fn public(solution: &Solution) -> Option<Pep440> {
+    Some(solution.build(TORCH)?.version.version()?.clone().without_local())
+}
