@@ -16,9 +16,8 @@ fn recording(name: &str) -> std::path::PathBuf {
 static REPLICA: LazyLock<Replica> =
     LazyLock::new(|| Replica::read(&recording("pytorch-2026-11-30.json.gz")));
 
-static INDEX: LazyLock<Arc<Index>> = LazyLock::new(|| {
-    Arc::new(pypi().with_replica(REPLICA.clone()))
-});
+static INDEX: LazyLock<Arc<Index>> =
+    LazyLock::new(|| Arc::new(pypi().with_replica(REPLICA.clone())));
 
 /// The recorded PyPI, with the few Windows wheels that the recording left out.
 fn pypi() -> Index {
@@ -69,8 +68,7 @@ impl Answer {
 
 fn run(manifest: impl FnOnce(Machines) -> Machines) -> (Project, Run, Server) {
     let server = Server::start(Arc::clone(&INDEX));
-    let project =
-        Project::new(env!("CARGO_BIN_EXE_cuda-lock"), manifest(Machines::new(&server)));
+    let project = Project::new(env!("CARGO_BIN_EXE_cuda-lock"), manifest(Machines::new(&server)));
     let run = project.resolve(&[]);
     (project, run, server)
 }
@@ -98,7 +96,8 @@ fn says(text: &str, words: &[&str]) {
 
 #[test]
 fn driver_470_with_an_rtx_3090_gets_cu118() {
-    let answer = solved(|m| m.driver("470.103.01").gpu("RTX 3090").depends(&["torch", "torchvision"]));
+    let answer =
+        solved(|m| m.driver("470.103.01").gpu("RTX 3090").depends(&["torch", "torchvision"]));
     assert_eq!(answer.version("torch"), "2.7.1+cu118");
     assert_eq!(answer.version("torchvision"), "0.22.1+cu118");
     assert!(answer.has("nvidia-cudnn-cu11") && !answer.has("nvidia-cudnn-cu12"));
@@ -110,7 +109,10 @@ fn driver_470_with_an_rtx_3090_gets_cu118() {
 fn an_rtx_5090_gets_code_for_sm_120() {
     let answer = solved(|m| m.driver("570.124.06").gpu("RTX 5090").depends(&["torch"]));
     let torch = answer.version("torch");
-    assert_eq!(torch, "2.13.0+cu129", "cu126 has no code for it, CUDA 13 does not start on driver 570");
+    assert_eq!(
+        torch, "2.13.0+cu129",
+        "cu126 has no code for it, CUDA 13 does not start on driver 570"
+    );
     let lock = answer.project.pylock();
     let covered = lock["tool"]["cuda-lock"].to_string();
     assert!(covered.contains("12.0"), "{covered}");
@@ -151,7 +153,8 @@ fn windows_without_a_gpu_is_served_by_pypi() {
 
 #[test]
 fn where_pypi_fits_no_other_index_is_asked() {
-    let answer = solved(|m| m.driver("595.58.03").gpu("RTX 4090").depends(&["torch", "torchvision"]));
+    let answer =
+        solved(|m| m.driver("595.58.03").gpu("RTX 4090").depends(&["torch", "torchvision"]));
     assert_eq!(answer.version("torch"), "2.15.0");
     assert!(answer.asked().is_empty() && answer.feeds_asked() == 0);
     let unknown = solved(|m| m.depends(&["torch"]));
@@ -178,7 +181,9 @@ fn backends_narrow_the_choice_also_of_builds_on_pypi() {
     assert_eq!(answer.version("torch"), "2.13.0+cu126");
     assert_eq!(answer.version("torchvision"), "0.28.0+cu126");
     assert_eq!(answer.asked(), ["cu126"]);
-    let none = solved(|m| m.pytorch("backends = false").gpu("RTX 3090").driver("550.54.14").depends(&["torch"]));
+    let none = solved(|m| {
+        m.pytorch("backends = false").gpu("RTX 3090").driver("550.54.14").depends(&["torch"])
+    });
     assert_eq!(none.version("torch"), "2.10.0");
     assert!(none.asked().is_empty());
 }
@@ -189,9 +194,15 @@ fn a_backend_of_tomorrow_needs_no_release_of_this_program() {
         Requires-Dist: filelock\nRequires-Dist: nvidia-cudnn-cu13==9.26.0.51; platform_system == \"Linux\"\n";
     let filename = "torch-3.1.0+cu133-cp311-cp311-manylinux_2_28_x86_64.whl";
     let replica = REPLICA.clone().with("cu133", "torch", filename, metadata);
-    for (requirement, backends) in [("torch==3.1.0+cu133", ""), ("torch>=3", "backends = [\"cu133\"]")] {
+    for (requirement, backends) in
+        [("torch==3.1.0+cu133", ""), ("torch>=3", "backends = [\"cu133\"]")]
+    {
         let server = pypi().with_replica(replica.clone()).serve();
-        let manifest = Machines::new(&server).driver("610.10.01").gpu("RTX 5090").depends(&[requirement]).pytorch(backends);
+        let manifest = Machines::new(&server)
+            .driver("610.10.01")
+            .gpu("RTX 5090")
+            .depends(&[requirement])
+            .pytorch(backends);
         let project = Project::new(env!("CARGO_BIN_EXE_cuda-lock"), manifest);
         let _ = project.resolve(&[]).expect(0);
         assert_eq!(project.packages()["torch"], "3.1.0+cu133");
@@ -322,12 +333,20 @@ fn machines_of_public_reports() {
     let mut wrong = String::new();
     for report in REPORTS {
         let (project, run, _server) = run(|m| {
-            m.python(report.python).platform(report.platform).machine(report.machine).depends(report.depends)
+            m.python(report.python)
+                .platform(report.platform)
+                .machine(report.machine)
+                .depends(report.depends)
         });
         let packages = if run.code == 0 { project.packages() } else { BTreeMap::new() };
         for (name, version) in report.right {
             if packages.get(*name).map(String::as_str) != Some(version) {
-                wrong += &format!("{}: {name} {version}, not {:?}\n{}\n", report.id, packages.get(*name), run.stderr);
+                wrong += &format!(
+                    "{}: {name} {version}, not {:?}\n{}\n",
+                    report.id,
+                    packages.get(*name),
+                    run.stderr
+                );
             }
         }
     }
@@ -347,7 +366,8 @@ fn pins_that_cannot_run_are_refused_with_their_reason() {
     let m = refused(|m| m.python("3.10").depends(&["torch==2.0.1+cu121"]));
     says(&m, &["2.0.1+cu121"]);
     // pytorch/vision#8985: public versions agree, the builds do not.
-    let m = refused(|m| m.python("3.10").depends(&["torch==2.6.0+cu124", "torchvision==0.21.0+cu126"]));
+    let m =
+        refused(|m| m.python("3.10").depends(&["torch==2.6.0+cu124", "torchvision==0.21.0+cu126"]));
     says(&m, &["12.4", "12.6"]);
     // cu128 dropped Pascal.
     let m = refused(|m| m.gpu("6.1").depends(&["torch==2.8.0+cu128"]));
@@ -382,10 +402,12 @@ fn a_private_index_with_a_higher_torch_does_not_win() {
 
 #[test]
 fn foreign_packages_and_wheels_in_the_root_are_not_taken_from_pytorch() {
-    let answer = solved(|m| m.pytorch("backends = [\"cu118\"]").depends(&["torch", "numpy", "jinja2"]));
+    let answer =
+        solved(|m| m.pytorch("backends = [\"cu118\"]").depends(&["torch", "numpy", "jinja2"]));
     assert_eq!(answer.version("torch"), "2.7.1+cu118");
     let foreign = ["markupsafe", "numpy", "jinja2", "sympy", "filelock"];
-    let asked = |name: &str| answer.server.count(|r| r.path.starts_with("/whl/") && r.path.contains(name));
+    let asked =
+        |name: &str| answer.server.count(|r| r.path.starts_with("/whl/") && r.path.contains(name));
     assert!(foreign.iter().all(|name| asked(name) == 0));
     // cu129 lists torchaudio 2.2.0 because it lies in the root; it is for no CUDA 12.9.
     let m = refused(|m| m.python("3.10").depends(&["torch==2.13.0+cu129", "torchaudio<2.3"]));
@@ -417,7 +439,9 @@ fn credentials_go_to_their_own_host_only() {
     let carries = |server: &Server| server.count(|r| r.header("authorization").is_some());
     assert!(carries(&corp) > 0 && carries(&corp) == corp.log().len());
     assert_eq!(carries(&pypi), 0);
-    for text in [project.read("pylock.toml").unwrap(), project.requirements(), run.stdout, run.stderr] {
+    for text in
+        [project.read("pylock.toml").unwrap(), project.requirements(), run.stdout, run.stderr]
+    {
         assert!(!text.contains("s3cret"), "{text}");
     }
 }

@@ -1,4 +1,4 @@
-//! Every file of `examples/`, resolved on the recorded index.
+//! Every `env.toml` of `examples/`, resolved on the recorded index.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic, its helpers included")]
 
@@ -23,15 +23,14 @@ fn examples() -> Vec<(String, String)> {
         std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     let mut found: Vec<(String, String)> = entries
         .map(|entry| entry.unwrap().path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "toml"))
+        .filter(|path| path.is_dir())
         .map(|path| {
-            (
-                path.file_stem().unwrap().to_string_lossy().into_owned(),
-                std::fs::read_to_string(path).unwrap(),
-            )
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            (name, std::fs::read_to_string(path.join("env.toml")).unwrap())
         })
         .collect();
     found.sort();
+    assert!(!found.is_empty(), "{} has no examples", folder.display());
     found
 }
 

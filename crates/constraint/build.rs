@@ -9,7 +9,8 @@ use std::{env, fs};
 use sha2::Digest as _;
 
 fn main() {
-    let matrices = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../matrices");
+    let matrices = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"))
+        .join("../../matrices");
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     println!("cargo::rerun-if-changed={}", matrices.display());
     println!("cargo::rerun-if-changed=src/matrix/rows");

@@ -7,7 +7,9 @@ use cuda_lock_constraint::machine::Libc;
 use cuda_lock_constraint::matrix;
 use cuda_lock_constraint::package::Package;
 use cuda_lock_constraint::rules::index;
-use cuda_lock_constraint::solve::{Chosen, Problem, Solution, SystemStack, is_url_source, range_text};
+use cuda_lock_constraint::solve::{
+    Chosen, Problem, Solution, SystemStack, is_url_source, range_text,
+};
 use cuda_lock_constraint::version::Version;
 use cuda_lock_fetcher::digest::sha256_hex;
 use cuda_lock_formats::manifest::Manifest;
@@ -42,20 +44,30 @@ impl Answer<'_> {
         let mut lock = Pylock::new();
         let (major, minor) = self.problem.target.python_minor();
         lock.requires_python = Some(format!("=={major}.{minor}.*"));
-        lock.packages = self.solution.builds.iter().map(|(name, chosen)| {
-            let version = chosen.version.version().cloned().unwrap_or_else(|| pep440_rs::Version::new([0]));
-            let mut package = LockedPackage::new(*name, version);
-            package.requires_python = chosen.metadata.requires_python.as_ref().map(ToString::to_string);
-            package.dependencies = chosen
-                .requires
-                .iter()
-                .filter(|name| self.solution.builds.contains_key(name))
-                .map(|name| LockedDependency { name: *name, version: None })
-                .collect();
-            package.index = self.index_of(chosen);
-            package.origin = origin(chosen);
-            package
-        }).collect();
+        lock.packages = self
+            .solution
+            .builds
+            .iter()
+            .map(|(name, chosen)| {
+                let version = chosen
+                    .version
+                    .version()
+                    .cloned()
+                    .unwrap_or_else(|| pep440_rs::Version::new([0]));
+                let mut package = LockedPackage::new(*name, version);
+                package.requires_python =
+                    chosen.metadata.requires_python.as_ref().map(ToString::to_string);
+                package.dependencies = chosen
+                    .requires
+                    .iter()
+                    .filter(|name| self.solution.builds.contains_key(name))
+                    .map(|name| LockedDependency { name: *name, version: None })
+                    .collect();
+                package.index = self.index_of(chosen);
+                package.origin = origin(chosen);
+                package
+            })
+            .collect();
         lock.tool = Some(self.metadata());
         lock
     }
@@ -71,8 +83,11 @@ impl Answer<'_> {
             None => "cuda-lock resolve".to_owned(),
         };
         let manifest = self.manifest.source().name();
-        let style =
-            RequirementsStyle { command: &command, pip_default: &default, manifest: file_name(manifest) };
+        let style = RequirementsStyle {
+            command: &command,
+            pip_default: &default,
+            manifest: file_name(manifest),
+        };
         requirements_txt(lock, style)
     }
 
@@ -90,8 +105,12 @@ impl Answer<'_> {
             let version = self.solution.layer(package).and_then(Version::as_system).cloned();
             version.filter(|_| self.is_used(package))
         };
-        let used: Vec<&str> =
-            self.solution.builds.values().filter_map(|c| Some(self.problem.source(c.version.source())?.name.as_str())).collect();
+        let used: Vec<&str> = self
+            .solution
+            .builds
+            .values()
+            .filter_map(|c| Some(self.problem.source(c.version.source())?.name.as_str()))
+            .collect();
         LockMetadata {
             manifest: self.manifest.target_digest(&self.plan.spec),
             matrices: matrix::REVISION.to_owned(),
@@ -121,7 +140,10 @@ impl Answer<'_> {
                     _ => None,
                 },
                 driver: machine.driver.clone(),
-                gpus: machine.gpus.as_ref().map(|gpus| gpus.iter().map(|g| g.name.clone()).collect()),
+                gpus: machine
+                    .gpus
+                    .as_ref()
+                    .map(|gpus| gpus.iter().map(|g| g.name.clone()).collect()),
                 libraries: machine.libraries,
                 image: self.plan.spec.machine.image.as_ref().map(|image| image.get_ref().clone()),
             },
@@ -145,7 +167,8 @@ impl Answer<'_> {
         };
         let mut all: Vec<LockedConstraint> = self
             .solution
-            .system_constraints()
+            .deciding_constraints()
+            .into_iter()
             .filter(shown)
             .map(|constraint| {
                 let (reason, sources) = reason(&constraint.reason);
@@ -167,7 +190,9 @@ impl Answer<'_> {
 fn reason(reason: &Reason) -> (String, Vec<String>) {
     match reason {
         Reason::Metadata { requirement } => (format!("its METADATA: {requirement}"), Vec::new()),
-        Reason::RequiresPython { specifiers } => (format!("Requires-Python: {specifiers}"), Vec::new()),
+        Reason::RequiresPython { specifiers } => {
+            (format!("Requires-Python: {specifiers}"), Vec::new())
+        }
         Reason::WheelTag { text } => (text.to_string(), Vec::new()),
         Reason::Matrix(fact) => (fact.text.clone(), fact.sources.clone()),
         Reason::Manifest { text } => (text.to_string(), Vec::new()),

@@ -142,7 +142,9 @@ fn pythons(manifest: &Manifest, spec: &TargetSpec) -> Result<Vec<Pep440>, Diagno
     let range = cuda_lock_constraint::version::python_range(specifiers);
     let known = matrix::python().minor.iter().filter_map(|row| row.version.parse::<Pep440>().ok());
     let allowed: Vec<Pep440> = known
-        .filter(|python| range.contains(&Target::new(*spec.platform.get_ref(), python).python_version()))
+        .filter(|python| {
+            range.contains(&Target::new(*spec.platform.get_ref(), python).python_version())
+        })
         .collect();
     if allowed.is_empty() {
         let text = format!("no known Python satisfies \"{specifiers}\"");

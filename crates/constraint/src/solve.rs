@@ -35,13 +35,15 @@ pub use stack::SystemStack;
 pub use urls::is_url_source;
 
 use crate::catalog::{Catalog, CatalogError};
-use crate::constraint::Force;
+use crate::check::{Assignment, violations};
+use crate::constraint::{Force, Reason};
 use crate::name::Name;
 use crate::package::Package;
+use crate::rules;
 use crate::solve::provider::Provider;
 use crate::solve::reach::Reach;
-use crate::wheel::Tags;
 use crate::version::{DistVersion, Version};
+use crate::wheel::Tags;
 
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
@@ -91,8 +93,10 @@ fn answer(
             (Package::Dist { name, extra: None }, Version::Dist(build)) if !build.is_absent() => {
                 if let Some(chosen) = provider.chosen_build(*name, build)? {
                     if let Some(reason) = &chosen.yanked {
-                        let because = if reason.is_empty() { String::new() } else { format!(": {reason}") };
-                        warnings.push(format!("{name} {build} was withdrawn by its author{because}"));
+                        let because =
+                            if reason.is_empty() { String::new() } else { format!(": {reason}") };
+                        warnings
+                            .push(format!("{name} {build} was withdrawn by its author{because}"));
                     }
                     let python = &provider.problem.target.python;
                     if let Some(stated) = chosen.excludes_python(python) {
@@ -131,7 +135,8 @@ fn answer(
         constraints.extend(found);
     }
     for (package, version) in selected {
-        let (Package::Dist { name, extra: Some(extra) }, Version::Dist(_)) = (package, version) else {
+        let (Package::Dist { name, extra: Some(extra) }, Version::Dist(_)) = (package, version)
+        else {
             continue;
         };
         if let Some(chosen) = builds.get_mut(name) {
@@ -147,11 +152,37 @@ fn answer(
         }
     }
     warnings.extend(provider.on_several_indexes(&builds));
+    warnings.extend(provider.advice(&builds));
     Ok(Solution { builds, layers, constraints, warnings, decisions: provider.decisions() })
 }
 
 impl Provider {
-    fn chosen_build(&self, name: Name, build: &DistVersion) -> Result<Option<Chosen>, CatalogError> {
+    /// What would be better though nothing fails: advice that the chosen builds do not follow.
+    fn advice(&self, builds: &BTreeMap<Name, Chosen>) -> Vec<String> {
+        let pins: Assignment = builds
+            .iter()
+            .map(|(name, chosen)| (Package::dist(*name), Version::Dist(chosen.version.clone())))
+            .collect();
+        let mut texts = Vec::new();
+        for (name, chosen) in builds {
+            let input = self.build_of(*name, &chosen.version, None, &chosen.metadata);
+            let advice = rules::advice::constraints(&input);
+            for violation in violations(&pins, &advice) {
+                if let Reason::Matrix(fact) = &violation.constraint.reason {
+                    let found = violation.found.map(ToString::to_string).unwrap_or_default();
+                    let other = violation.constraint.package;
+                    texts.push(format!("{} ({other} {found} does not follow)", fact.text));
+                }
+            }
+        }
+        texts
+    }
+
+    fn chosen_build(
+        &self,
+        name: Name,
+        build: &DistVersion,
+    ) -> Result<Option<Chosen>, CatalogError> {
         let Some(candidates) = self.candidates(name)? else { return Ok(None) };
         let Some(candidate) = candidates.get(build) else { return Ok(None) };
         let judge = self.judge();

@@ -19,8 +19,8 @@ use crate::cache::{Cache, default_dir};
 use crate::config::{FetcherConfig, Mode, SourceFormat, StaticMetadata};
 use crate::flat::FlatResult;
 use crate::hosts::Hosts;
-use crate::net::{Clients, HashSink, Http, Keyring, Request};
-use crate::observer::{Counters, Event, Kind, Observer, Stats};
+use crate::net::{Clients, Gates, Http, Keyring};
+use crate::observer::{Counters, Event, Observer, Stats};
 use crate::once::{OnceMap, Slot};
 use crate::project::{ProjectResult, Step};
 use crate::source::{Source, SourceError};
@@ -76,6 +76,7 @@ impl Fetcher {
             patience: config.patience,
             counters: Arc::clone(&counters),
             observer: Arc::clone(&observer),
+            gates: Gates::default(),
             slots: Semaphore::new(concurrency),
         };
         let mut overrides: FxHashMap<Name, Vec<_>> = FxHashMap::default();
@@ -108,7 +109,8 @@ impl Fetcher {
     }
 
     /// Downloads a file just to learn its SHA-256 digest and its length in bytes, for files of which the index states no
-    /// digest. The file is not kept. At most `limit` bytes are read; credentials are those of the configuration.
+    /// digest. The file is not kept, its digest is, together with what lets the server confirm it. At most `limit` bytes
+    /// are read; credentials are those of the configuration. Must not be called from within an async runtime.
     ///
     /// # Errors
     /// When it cannot be read, or is larger than `limit`.
@@ -116,25 +118,9 @@ impl Fetcher {
         if url.scheme() == "file" {
             return crate::local::sha256(url, limit);
         }
-        if self.inner.mode == Mode::Offline {
-            let url = crate::net::shown(url);
-            let text =
-                format!("the digest of {url} is not known, and --offline allows no download");
-            return Err(CatalogError::Offline(text.into()));
-        }
-        let name = url.path_segments().and_then(|mut parts| parts.next_back()).unwrap_or_default();
-        self.inner.observer.event(Event::Started { kind: Kind::File, name });
-        let mut sink = HashSink::new(limit);
-        let outcome = self
-            .runtime()?
-            .block_on(self.inner.http.fetch(&Request::new(url), &mut sink))
-            .and_then(
-                |head| if head.status.is_success() { Ok(()) } else { Err(head.unexpected()) },
-            );
-        self.inner.observer.event(Event::Finished { kind: Kind::File, name });
-        match outcome {
-            Ok(()) => Ok(sink.finish()),
-            Err(error) => Err(CatalogError::Network(error.to_string().into())),
+        match self.inner.digest_at_hand(url) {
+            Step::Known(result) => result,
+            Step::Ask(kept) => self.runtime()?.block_on(self.inner.ask_digest(url, limit, kept)),
         }
     }
 
@@ -150,7 +136,7 @@ impl Fetcher {
             let cores = std::thread::available_parallelism().map_or(1, usize::from);
             tokio::runtime::Builder::new_multi_thread()
                 .worker_threads(cores.min(4))
-                // Pages are parsed on these, as many at a time as there are cores; the rest is for DNS.
+                // Pages are parsed on these; those beyond the cores are for DNS, which waits more than it works.
                 .max_blocking_threads(cores + 4)
                 .thread_name("fetch")
                 .enable_all()
@@ -185,11 +171,11 @@ impl Fetcher {
         let source = self.source(id)?;
         match self.inner.project_at_hand(source, name) {
             Step::Known(result) => maker.finish(result),
-            Step::Ask(copy) => {
+            Step::Ask(kept) => {
                 let runtime = self.runtime()?;
                 let inner = Arc::clone(&self.inner);
                 runtime.spawn(async move {
-                    let result = inner.ask_project(id, name, copy).await;
+                    let result = inner.ask_project(id, name, kept).await;
                     maker.finish(result);
                 });
             }
@@ -203,11 +189,11 @@ impl Fetcher {
         let source = self.source(id)?;
         match self.inner.flat_at_hand(source) {
             Step::Known(result) => maker.finish(result),
-            Step::Ask(copy) => {
+            Step::Ask(kept) => {
                 let runtime = self.runtime()?;
                 let inner = Arc::clone(&self.inner);
                 runtime.spawn(async move {
-                    let result = inner.ask_flat(id, copy).await;
+                    let result = inner.ask_flat(id, kept).await;
                     maker.finish(result);
                 });
             }

@@ -11,9 +11,9 @@ use url::Url;
 use crate::body::{PAGE_LIMIT, unpack};
 use crate::cache::{Body, Content, Entry};
 use crate::fetcher::Inner;
-use crate::net::{Buffer, Head};
+use crate::net::Head;
 use crate::page::{compact, parse_flat};
-use crate::project::{Copy, Step, apart, failed, not_cached, unusable};
+use crate::project::{Answer, Step, apart, failed, not_cached, unusable};
 use crate::source::Source;
 
 /// Every project of a flat source.
@@ -24,21 +24,14 @@ pub(crate) type FlatResult = Result<FlatProjects, CatalogError>;
 
 impl Inner {
     /// Answers without the network, if that can be done.
-    pub(crate) fn flat_at_hand(&self, source: &Source) -> Step<FlatResult, Copy<FlatProjects>> {
+    pub(crate) fn flat_at_hand(&self, source: &Source) -> Step<FlatResult> {
         if let Some(folder) = &source.folder {
             return Step::Known(crate::local::flat(folder, &source.url));
         }
-        let read = |entry: Entry| {
-            let value = match entry.header.content {
-                Content::Flat => open(entry.body.as_ref())?,
-                Content::Project | Content::Absent => return None,
-            };
-            Some(Copy { header: entry.header, value })
-        };
-        match self.page_at_hand(&source.url, &source.name, read) {
+        match self.page_at_hand(&source.url, &source.name, open) {
             Step::Known(Some(value)) => Step::Known(Ok(value)),
             Step::Known(None) => Step::Known(Err(not_cached(&source.name, &source.url))),
-            Step::Ask(copy) => Step::Ask(copy),
+            Step::Ask(kept) => Step::Ask(kept),
         }
     }
 
@@ -46,25 +39,19 @@ impl Inner {
     pub(crate) async fn ask_flat(
         self: &Arc<Self>,
         id: SourceId,
-        copy: Option<Copy<FlatProjects>>,
+        kept: Option<Entry>,
     ) -> FlatResult {
         let Some(source) = self.sources.get(&id) else { return Ok(FlatProjects::default()) };
         let (url, label) = (source.url.clone(), source.name.clone());
-        let mut buffer = Buffer::new(PAGE_LIMIT);
-        let asked =
-            self.ask_page(&url, &label, copy.as_ref().map(|copy| &copy.header), &mut buffer);
-        let head = asked.await.map_err(|error| failed(&error, copy.as_ref()))?;
-        match (head.status.as_u16(), copy) {
-            (200, _) => {
+        let stored = kept.as_ref().map(|entry| entry.header.stored);
+        let answer = self.ask_page(&url, &label, kept, open).await;
+        match answer.map_err(|error| failed(&error, stored))? {
+            Answer::Confirmed(value) => Ok(value),
+            Answer::Page(head, bytes) => {
                 let inner = Arc::clone(self);
-                let bytes = buffer.bytes;
                 apart(bytes.len(), move || inner.read_flat(&url, &label, &head, bytes)).await
             }
-            (304, Some(copy)) => {
-                self.confirm(&url, &label, copy.header, &head);
-                Ok(copy.value)
-            }
-            (_, copy) => Err(failed(&head.unexpected(), copy.as_ref())),
+            Answer::Other(head) => Err(failed(&head.unexpected(), stored)),
         }
     }
 
@@ -81,8 +68,12 @@ impl Inner {
     }
 }
 
-fn open(body: &[u8]) -> Option<FlatProjects> {
-    let packed: Vec<(Name, Vec<u8>)> = postcard::from_bytes(body).ok()?;
+/// What an entry says of all projects.
+fn open(entry: Entry) -> Option<FlatProjects> {
+    if entry.header.content != Content::Flat {
+        return None;
+    }
+    let packed: Vec<(Name, Vec<u8>)> = postcard::from_bytes(entry.body.as_ref()).ok()?;
     let mut projects = FxHashMap::default();
     for (name, bytes) in packed {
         projects.insert(name, Arc::new(compact::open(bytes).ok()?));

@@ -12,6 +12,7 @@ pub mod cache;
 mod config;
 pub mod digest;
 mod fetcher;
+mod file_digest;
 mod flat;
 mod hosts;
 mod local;

@@ -6,6 +6,7 @@
 mod auth;
 mod client;
 mod fetch;
+mod gate;
 mod netrc;
 mod range;
 mod shown;
@@ -15,6 +16,7 @@ mod words;
 pub(crate) use auth::Keyring;
 pub(crate) use client::Clients;
 pub(crate) use fetch::{Head, Http, Request};
+pub(crate) use gate::Gates;
 pub(crate) use range::{ContentRange, Range};
 pub(crate) use shown::{shown, without_secrets};
 pub(crate) use sink::{Buffer, HashSink, Refusal, Spool};

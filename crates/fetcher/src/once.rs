@@ -85,7 +85,8 @@ impl<V> Slot<V> {
     fn give(&self, value: V) {
         // Only the maker sets the value, so it is empty until now.
         let _ = self.value.set(value);
-        let waiting = std::mem::take(&mut *self.then.lock().unwrap_or_else(PoisonError::into_inner));
+        let waiting =
+            std::mem::take(&mut *self.then.lock().unwrap_or_else(PoisonError::into_inner));
         if let Some(value) = self.value.get() {
             waiting.into_iter().for_each(|then| then(value));
         }

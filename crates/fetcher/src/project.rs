@@ -28,63 +28,61 @@ pub(crate) const ACCEPT_PAGE: &str = "application/vnd.pypi.simple.v1+json, \
 const LARGE: usize = 32 * 1024;
 
 /// Where a question stands after looking at what this machine has.
-pub(crate) enum Step<T, C> {
+pub(crate) enum Step<T> {
     /// Answered.
     Known(T),
     /// The network must be asked; with the copy at hand, if there is one.
-    Ask(Option<C>),
+    Ask(Option<Entry>),
 }
 
-/// A kept page that the server must confirm.
-pub(crate) struct Copy<V> {
-    pub(crate) header: Header,
-    pub(crate) value: V,
+/// What an index answers to the question for a page.
+pub(crate) enum Answer<V> {
+    /// The copy at hand still holds; this is what it says.
+    Confirmed(V),
+    /// A page.
+    Page(Head, Vec<u8>),
+    /// Some other status.
+    Other(Head),
 }
 
 impl Inner {
     /// Answers without the network, if that can be done.
-    pub(crate) fn project_at_hand(
-        &self,
-        source: &Source,
-        name: Name,
-    ) -> Step<ProjectResult, Copy<Option<Arc<Project>>>> {
+    pub(crate) fn project_at_hand(&self, source: &Source, name: Name) -> Step<ProjectResult> {
         if let Some(folder) = &source.folder {
             return Step::Known(crate::local::project(folder, name));
         }
         let url = source.page_url(name);
-        let read = |entry: Entry| {
-            let value = match entry.header.content {
-                Content::Absent => None,
-                Content::Project => Some(Arc::new(compact::open(entry.body).ok()?)),
-                Content::Flat => return None,
-            };
-            Some(Copy { header: entry.header, value })
-        };
-        match self.page_at_hand(&url, name.as_str(), read) {
+        match self.page_at_hand(&url, name.as_str(), open) {
             Step::Known(Some(value)) => Step::Known(Ok(value)),
             Step::Known(None) => Step::Known(Err(not_cached(&source.name, &url))),
-            Step::Ask(copy) => Step::Ask(copy),
+            Step::Ask(kept) => Step::Ask(kept),
         }
     }
 
-    /// A page from the cache: `Known(None)` means that there is none and the network may not be asked.
+    /// A page from the cache: `Known(None)` means that there is none and the network may not be asked. A copy that must
+    /// be confirmed is not opened yet, so that the question is sent without delay.
     pub(crate) fn page_at_hand<V>(
         &self,
         url: &Url,
         label: &str,
-        read: impl FnOnce(Entry) -> Option<Copy<V>>,
-    ) -> Step<Option<V>, Copy<V>> {
-        let kept = self.cache.as_ref().and_then(|cache| cache.page(url, label)).and_then(|entry| {
-            let fresh = entry.is_fresh();
-            Some((fresh, read(entry)?))
-        });
-        match (self.mode, kept) {
-            (Mode::Offline, Some((_, copy))) | (Mode::Online, Some((true, copy))) => {
+        open: fn(Entry) -> Option<V>,
+    ) -> Step<Option<V>> {
+        let kept = self.cache.as_ref().and_then(|cache| cache.page(url, label));
+        let usable = match self.mode {
+            Mode::Offline => true,
+            Mode::Online => kept.as_ref().is_some_and(Entry::is_fresh),
+            Mode::Refresh => false,
+        };
+        if !usable {
+            return Step::Ask(kept);
+        }
+        match (kept.and_then(open), self.mode) {
+            (Some(value), _) => {
                 add(&self.counters.cached_pages, 1);
-                Step::Known(Some(copy.value))
+                Step::Known(Some(value))
             }
-            (Mode::Offline, None) => Step::Known(None),
-            (Mode::Online | Mode::Refresh, kept) => Step::Ask(kept.map(|(_, copy)| copy)),
+            (None, Mode::Offline) => Step::Known(None),
+            (None, Mode::Online | Mode::Refresh) => Step::Ask(None),
         }
     }
 
@@ -93,49 +91,61 @@ impl Inner {
         self: &Arc<Self>,
         id: SourceId,
         name: Name,
-        copy: Option<Copy<Option<Arc<Project>>>>,
+        kept: Option<Entry>,
     ) -> ProjectResult {
         let Some(source) = self.sources.get(&id) else { return Ok(None) };
         let url = source.page_url(name);
-        let mut buffer = Buffer::new(PAGE_LIMIT);
-        let asked =
-            self.ask_page(&url, name.as_str(), copy.as_ref().map(|copy| &copy.header), &mut buffer);
-        let head = asked.await.map_err(|error| failed(&error, copy.as_ref()))?;
-        match (head.status.as_u16(), copy) {
-            (200, _) => {
+        let stored = kept.as_ref().map(|entry| entry.header.stored);
+        let answer = self.ask_page(&url, name.as_str(), kept, open).await;
+        match answer.map_err(|error| failed(&error, stored))? {
+            Answer::Confirmed(value) => Ok(value),
+            Answer::Page(head, bytes) => {
                 let inner = Arc::clone(self);
-                let bytes = buffer.bytes;
                 apart(bytes.len(), move || inner.read_project(&url, name, &head, bytes)).await
             }
-            (304, Some(copy)) => {
-                self.confirm(&url, name.as_str(), copy.header, &head);
-                Ok(copy.value)
-            }
-            (404 | 410, _) => Ok(self.absent(&url, name, &head)),
-            (403, _) if source.forbidden_means_absent => Ok(self.absent(&url, name, &head)),
-            (_, copy) => Err(failed(&head.unexpected(), copy.as_ref())),
+            Answer::Other(head) => match head.status.as_u16() {
+                404 | 410 => Ok(self.absent(&url, name, &head)),
+                403 if source.forbidden_means_absent => Ok(self.absent(&url, name, &head)),
+                _ => Err(failed(&head.unexpected(), stored)),
+            },
         }
     }
 
-    /// Sends the request for a page, conditional when there is a copy.
-    pub(crate) async fn ask_page(
+    /// Asks for a page, on condition that it changed when there is a copy.
+    pub(crate) async fn ask_page<V>(
         &self,
         url: &Url,
         label: &str,
-        kept: Option<&Header>,
-        buffer: &mut Buffer,
-    ) -> Result<Head, NetworkError> {
-        let request = Request {
-            accept: Some(ACCEPT_PAGE),
-            gzip: true,
-            etag: kept.and_then(|header| header.etag.as_deref()),
-            last_modified: kept.and_then(|header| header.last_modified.as_deref()),
-            ..Request::new(url)
-        };
-        self.observer.event(Event::Started { kind: Kind::Page, name: label });
-        let answer = self.http.fetch(&request, buffer).await;
-        self.observer.event(Event::Finished { kind: Kind::Page, name: label });
-        answer
+        mut kept: Option<Entry>,
+        open: fn(Entry) -> Option<V>,
+    ) -> Result<Answer<V>, NetworkError> {
+        loop {
+            let header = kept.as_ref().map(|entry| &entry.header);
+            let request = Request {
+                accept: Some(ACCEPT_PAGE),
+                gzip: true,
+                etag: header.and_then(|header| header.etag.as_deref()),
+                last_modified: header.and_then(|header| header.last_modified.as_deref()),
+                ..Request::new(url)
+            };
+            let mut buffer = Buffer::new(PAGE_LIMIT);
+            self.observer.event(Event::Started { kind: Kind::Page, name: label });
+            let answer = self.http.fetch(&request, &mut buffer).await;
+            self.observer.event(Event::Finished { kind: Kind::Page, name: label });
+            let head = answer?;
+            match (head.status.as_u16(), kept.take()) {
+                (200, _) => return Ok(Answer::Page(head, buffer.bytes)),
+                (304, Some(entry)) => {
+                    let header = entry.header.clone();
+                    if let Some(value) = open(entry) {
+                        self.confirm(url, label, header, &head);
+                        return Ok(Answer::Confirmed(value));
+                    }
+                    // The copy is damaged: without it the index sends the page.
+                }
+                _ => return Ok(Answer::Other(head)),
+            }
+        }
     }
 
     /// Notes that the server confirmed a copy.
@@ -207,11 +217,20 @@ pub(crate) fn unusable(url: &Url, why: &str) -> CatalogError {
     CatalogError::Invalid(format!("cannot use {}: {why}", shown(url)).into())
 }
 
-/// The network did not help; a copy that may do is named.
-pub(crate) fn failed<V>(error: &NetworkError, copy: Option<&Copy<V>>) -> CatalogError {
+/// What an entry says of a project.
+fn open(entry: Entry) -> Option<Option<Arc<Project>>> {
+    match entry.header.content {
+        Content::Absent => Some(None),
+        Content::Project => Some(Some(Arc::new(compact::open(entry.body).ok()?))),
+        Content::Flat | Content::Digest(..) => None,
+    }
+}
+
+/// The network did not help; a copy, from when it was stored, may.
+pub(crate) fn failed(error: &NetworkError, stored: Option<u64>) -> CatalogError {
     let mut text = error.to_string();
-    if let Some(copy) = copy {
-        let minutes = now().saturating_sub(copy.header.stored) / 60;
+    if let Some(stored) = stored {
+        let minutes = now().saturating_sub(stored) / 60;
         text.push_str(&format!(
             ". A copy from {minutes} minutes ago is in the cache; --offline uses it"
         ));

@@ -123,7 +123,8 @@ pub(crate) fn read(name: Name, file: &File, bytes: &[u8]) -> Result<Metadata, Ca
         }
     }
     let metadata = parse_metadata(bytes).map_err(|why| {
-        CatalogError::Invalid(format!("{} cannot be used: {why}", file.filename).into())
+        // Only this release is lost by it; another one may do.
+        CatalogError::Unavailable(format!("{} cannot be used: {why}", file.filename).into())
     })?;
     about(name, file, metadata)
 }
@@ -137,7 +138,7 @@ fn about(name: Name, file: &File, metadata: Metadata) -> Result<Metadata, Catalo
         "{} cannot be used: its METADATA is of '{}', not of '{name}'",
         file.filename, metadata.name
     );
-    Err(CatalogError::Invalid(text.into()))
+    Err(CatalogError::Unavailable(text.into()))
 }
 
 /// The error for a digest that is not the one the index states.

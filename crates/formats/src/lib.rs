@@ -9,6 +9,7 @@
 pub mod atomic;
 pub mod diagnostic;
 mod document;
+pub mod input;
 pub mod manifest;
 mod pep508;
 pub mod pylock;

@@ -33,13 +33,15 @@ fn json_row(project: &str, file: &File, features: &Features) -> Value {
     let hashes = file.sha256.iter().map(|digest| ("sha256".to_owned(), digest.clone().into()));
     row.insert("hashes".into(), Value::Object(hashes.collect()));
     row.insert("requires-python".into(), file.requires_python.clone().into());
-    // PEP 691: a reason is not empty; without one it is just `true`.
-    let yanked = match file.yanked.as_deref() {
-        None => Value::Bool(false),
-        Some("") => Value::Bool(true),
-        Some(reason) => Value::String(reason.to_owned()),
-    };
-    row.insert("yanked".into(), yanked);
+    // PEP 691: a reason is not empty; without one the value is `true`.
+    row.insert(
+        "yanked".into(),
+        match &file.yanked {
+            None => false.into(),
+            Some(reason) if reason.is_empty() => true.into(),
+            Some(reason) => reason.clone().into(),
+        },
+    );
     if features.sizes {
         row.insert("size".into(), file.size.into());
         if let Some(time) = &file.uploaded {

@@ -103,7 +103,8 @@ impl Replica {
                 for attribute in ["data-dist-info-metadata", "data-core-metadata"] {
                     let _ = write!(page, " {attribute}=\"sha256={digest}\"");
                 }
-                self.sidecars.insert(format!("{folder}{}.metadata", row.filename), Arc::clone(text));
+                self.sidecars
+                    .insert(format!("{folder}{}.metadata", row.filename), Arc::clone(text));
             }
             if let Some(time) = &row.upload_time {
                 let _ = write!(page, " data-upload-time=\"{time}\"");

@@ -186,7 +186,8 @@ impl Shared {
         match found {
             Found::Page(text) => {
                 let etag = format!("\"{}\"", sha256(text.as_bytes()));
-                let unchanged = request.header("if-none-match").is_some_and(|tags| tags.contains(&etag));
+                let unchanged =
+                    request.header("if-none-match").is_some_and(|tags| tags.contains(&etag));
                 let body = if unchanged { Vec::new() } else { text.as_bytes().to_vec() };
                 Response::new(if unchanged { 304 } else { 200 }, "text/html", body)
                     .with("ETag", etag)

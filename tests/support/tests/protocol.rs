@@ -144,3 +144,11 @@ fn versions_with_a_local_label_keep_their_address() {
     let (head, _) = ask(&server, "GET", "/files/a/a-1.0%2Bcu121-py3-none-any.whl", &[]);
     assert!(head.starts_with("HTTP/1.1 200"), "{head}");
 }
+
+#[test]
+fn yanked_without_a_reason_is_true() {
+    let server = Index::new().release("a", "1.0", Dist::wheel().yanked("")).serve();
+    assert_eq!(page(&server, &[JSON])["files"][0]["yanked"], true);
+    let (_, html) = ask(&server, "GET", "/simple/a/", &[]);
+    assert!(String::from_utf8(html).unwrap().contains("data-yanked=\"\""));
+}

@@ -134,7 +134,9 @@ impl Run<'_> {
         }
         match first {
             Some(conflict) => Err(SolveError::Conflict(conflict)),
-            None => Err(SolveError::Catalog(CatalogError::Invalid("no Python to solve for".into()))),
+            None => {
+                Err(SolveError::Catalog(CatalogError::Invalid("no Python to solve for".into())))
+            }
         }
     }
 
@@ -149,9 +151,12 @@ impl Run<'_> {
         let Ok(text) = fs_err::read_to_string(&paths.lock) else { return Default::default() };
         let name = paths.lock.display().to_string();
         let Ok(lock) = Pylock::parse(&text, &name) else { return Default::default() };
-        let moved = |name: &str| self.args.upgrade_package.iter().any(|wanted| {
-            cuda_lock_constraint::name::Name::new(wanted).is_ok_and(|wanted| wanted.as_str() == name)
-        });
+        let moved = |name: &str| {
+            self.args.upgrade_package.iter().any(|wanted| {
+                cuda_lock_constraint::name::Name::new(wanted)
+                    .is_ok_and(|wanted| wanted.as_str() == name)
+            })
+        };
         lock.packages
             .into_iter()
             .filter(|package| !moved(package.name.as_str()))
@@ -176,9 +181,19 @@ impl Run<'_> {
         let _ = writeln!(out, "Resolved {count} packages{}:\n", target.unwrap_or_default());
         stack::print(answer);
         let _ = writeln!(out);
+        if self.args.dry_run {
+            for (name, chosen) in &answer.solution.builds {
+                let _ = writeln!(out, "{name}=={}", chosen.version);
+            }
+        }
     }
 
-    fn refuse(&self, target: Option<&str>, found: &Conflict, reports: &mut Vec<json::TargetReport>) {
+    fn refuse(
+        &self,
+        target: Option<&str>,
+        found: &Conflict,
+        reports: &mut Vec<json::TargetReport>,
+    ) {
         if self.args.format == Format::Json {
             reports.push(json::unsolved(target, found));
             return;
@@ -225,7 +240,10 @@ impl Paths {
             None => ("pylock.toml".to_owned(), "requirements.txt".to_owned()),
             Some(name) => (format!("pylock.{name}.toml"), format!("requirements.{name}.txt")),
         };
-        Self { lock: manifest.with_file_name(lock), requirements: manifest.with_file_name(requirements) }
+        Self {
+            lock: manifest.with_file_name(lock),
+            requirements: manifest.with_file_name(requirements),
+        }
     }
 }
 

@@ -26,10 +26,14 @@ pub fn print(conflict: &Conflict, verbose: bool) {
     message::line("");
     for (what, count) in passed_over(conflict) {
         let releases = if count == 1 { "release" } else { "releases" };
-        message::line(format_args!("{STRONG}note{STRONG:#}: {count} {releases} passed over: {what}"));
+        message::line(format_args!(
+            "{STRONG}note{STRONG:#}: {count} {releases} passed over: {what}"
+        ));
     }
     if let Some(why) = &conflict.unasked {
-        message::help(format_args!("other builds may do, but their index could not be asked: {why}"));
+        message::help(format_args!(
+            "other builds may do, but their index could not be asked: {why}"
+        ));
     }
 }
 
@@ -44,7 +48,10 @@ fn passed_over(conflict: &Conflict) -> Vec<(String, usize)> {
         let name = rejection.name;
         let text = match &rejection.why {
             PassedOver::Prerelease => {
-                format!("pre-releases of {name}; env.toml can ask for one by name: {name}=={}", rejection.version)
+                format!(
+                    "pre-releases of {name}; env.toml can ask for one by name: {name}=={}",
+                    rejection.version
+                )
             }
             PassedOver::Yanked(_) => format!("{name}: withdrawn by its author"),
             PassedOver::TooNew => format!("{name}: uploaded after exclude-newer"),

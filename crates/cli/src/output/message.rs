@@ -37,7 +37,8 @@ pub fn help(text: impl Display) {
 
 /// Everything that is wrong with a file, with its lines.
 pub fn diagnostics(diagnostics: &Diagnostics) {
-    let colour = !matches!(anstream::AutoStream::choice(&std::io::stderr()), anstream::ColorChoice::Never);
+    let colour =
+        !matches!(anstream::AutoStream::choice(&std::io::stderr()), anstream::ColorChoice::Never);
     let style = if colour { DiagnosticStyle::Color } else { DiagnosticStyle::Plain };
     line(diagnostics.render(style).trim_end());
 }

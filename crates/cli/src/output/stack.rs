@@ -33,7 +33,8 @@ pub fn print(answer: &Answer<'_>) {
 #[must_use]
 pub fn rows(answer: &Answer<'_>) -> Vec<(String, String, String)> {
     let mut rows = Vec::new();
-    let mut row = |label: &str, value: String, note: String| rows.push((label.to_owned(), value, note));
+    let mut row =
+        |label: &str, value: String, note: String| rows.push((label.to_owned(), value, note));
     let machine = &answer.problem.machine;
     row("Python", answer.problem.target.python.to_string(), machine.platform.to_string());
     let minimum = &answer.stack.minimum_driver;
@@ -42,7 +43,9 @@ pub fn rows(answer: &Answer<'_>) -> Vec<(String, String, String)> {
             row("driver", driver.to_string(), format!("{minimum} or newer will do"));
         }
         (Some(driver), None) => row("driver", driver.to_string(), String::new()),
-        (None, Some(minimum)) => row("driver", format!(">= {minimum}"), "not given: the minimum".into()),
+        (None, Some(minimum)) => {
+            row("driver", format!(">= {minimum}"), "not given: the minimum".into())
+        }
         (None, None) => {}
     }
     gpus(&mut row, answer, machine);

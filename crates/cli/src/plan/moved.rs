@@ -66,7 +66,9 @@ impl Moved {
     fn from_file(path: &Path) -> Result<Self, Diagnostics> {
         let text = match fs_err::read_to_string(path) {
             Ok(text) => text,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Self::default()),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Ok(Self::default());
+            }
             Err(error) => {
                 let source = Source::new(&path.display().to_string(), "");
                 return Err(one(Diagnostic::error(&source, error.to_string())));
@@ -80,10 +82,12 @@ impl Moved {
                 None => found,
             })
         };
-        let file: File = toml::from_str(&text)
-            .map_err(|error| at(error.span(), error.message().to_owned()))?;
+        let file: File =
+            toml::from_str(&text).map_err(|error| at(error.span(), error.message().to_owned()))?;
         if let Some(unknown) = file.index.keys().find(|name| index::by_name(name).is_none()) {
-            let text = format!("there is no known index called '{unknown}'; name your own indexes in env.toml");
+            let text = format!(
+                "there is no known index called '{unknown}'; name your own indexes in env.toml"
+            );
             return Err(at(None, text));
         }
         Ok(Self { pytorch: file.pytorch.index, indexes: file.index })

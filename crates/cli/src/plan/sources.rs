@@ -37,7 +37,13 @@ impl Sources {
         self.all.iter().find(|known| known.source.name == name)
     }
 
-    fn add(&mut self, kind: SourceKind, config: SourceConfig, only: Option<BTreeSet<Name>>, explicit: bool) {
+    fn add(
+        &mut self,
+        kind: SourceKind,
+        config: SourceConfig,
+        only: Option<BTreeSet<Name>>,
+        explicit: bool,
+    ) {
         let source = Source {
             id: config.id,
             name: config.name.clone(),
@@ -62,17 +68,21 @@ pub(super) fn sources(manifest: &Manifest, manifest_path: &Path) -> Result<Sourc
     let wanted =
         |name: &str| only.is_none_or(|only| only.iter().any(|wanted| wanted.get_ref() == name));
     // An [[index]] that has the name of a known one is that index at another address.
-    let known_name = |index: &Index| index.name.as_ref().and_then(|name| index::by_name(name.get_ref()));
+    let known_name =
+        |index: &Index| index.name.as_ref().and_then(|name| index::by_name(name.get_ref()));
     let own = |default: bool| {
-        manifest.indexes.iter().enumerate().filter(move |(_, index)| {
-            index.default == default && known_name(index).is_none()
-        })
+        manifest
+            .indexes
+            .iter()
+            .enumerate()
+            .filter(move |(_, index)| index.default == default && known_name(index).is_none())
     };
     for (place, index) in own(false) {
         add_own(&mut sources, manifest, manifest_path, (place, index))?;
     }
     if manifest.indexes.iter().any(|index| index.default) {
-        for (place, index) in manifest.indexes.iter().enumerate().filter(|(_, index)| index.default) {
+        for (place, index) in manifest.indexes.iter().enumerate().filter(|(_, index)| index.default)
+        {
             add_own(&mut sources, manifest, manifest_path, (place, index))?;
         }
     } else if let Some(pypi) = index::pypi() {
@@ -132,7 +142,8 @@ fn address(
     moved: &Moved,
     known: &Known,
 ) -> Result<Option<Url>, Diagnostics> {
-    let named = |index: &&Index| index.name.as_ref().is_some_and(|name| *name.get_ref() == known.name);
+    let named =
+        |index: &&Index| index.name.as_ref().is_some_and(|name| *name.get_ref() == known.name);
     if let Some(index) = manifest.indexes.iter().find(named) {
         return location(manifest, manifest_path, index).map(Some);
     }
@@ -156,7 +167,11 @@ fn location(manifest: &Manifest, manifest_path: &Path, index: &Index) -> Result<
     let folder = manifest_path.parent().unwrap_or(Path::new("."));
     let path = std::path::absolute(folder.join(path));
     let url = path.ok().and_then(|path| {
-        if path.is_dir() { Url::from_directory_path(path).ok() } else { Url::from_file_path(path).ok() }
+        if path.is_dir() {
+            Url::from_directory_path(path).ok()
+        } else {
+            Url::from_file_path(path).ok()
+        }
     });
     url.ok_or_else(|| {
         let text = "this path cannot be used as an index";
@@ -199,9 +214,7 @@ fn add_own(
 fn kind_of(known: &Known) -> SourceKind {
     match known.row.kind {
         Kind::Pypi => SourceKind::PyPi,
-        Kind::Pytorch => {
-            SourceKind::PyTorch { backend: known.backend.clone().unwrap_or_default() }
-        }
+        Kind::Pytorch => SourceKind::PyTorch { backend: known.backend.clone().unwrap_or_default() },
         Kind::Onnxruntime => SourceKind::OrtFeed { name: known.name.clone() },
         Kind::Nvidia => SourceKind::Other,
     }
@@ -229,6 +242,8 @@ fn add_known(sources: &mut Sources, known: &Known, moved: Option<Url>) {
 #[must_use]
 pub fn none_left(manifest: &Manifest) -> Diagnostics {
     let text = "no index is left to take packages from";
-    Diagnostics::new(vec![Diagnostic::error(manifest.source(), text)
-        .help("list at least one index in only-indexes, such as \"pypi\"")])
+    Diagnostics::new(vec![
+        Diagnostic::error(manifest.source(), text)
+            .help("list at least one index in only-indexes, such as \"pypi\""),
+    ])
 }

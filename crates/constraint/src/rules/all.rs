@@ -28,7 +28,11 @@ pub fn constraints(
 
 /// What one version of a system layer needs of the others.
 #[must_use]
-pub fn layer_constraints(package: Package, version: &Version, machine: &Machine) -> Vec<Constraint> {
+pub fn layer_constraints(
+    package: Package,
+    version: &Version,
+    machine: &Machine,
+) -> Vec<Constraint> {
     match (package, version) {
         (Package::Cuda, Version::System(cuda)) => {
             driver::cuda_constraints(cuda, machine.platform, gpu_count(machine))

@@ -68,7 +68,7 @@ fn find_libraries(
 ) -> Step {
     let torch = stack.torch.filter(|torch| same_cuda(torch, stack.platform, target));
     let missing = match torch {
-        Some(torch) => missing(&torch, stack.platform, libraries),
+        Some(torch) => missing(&torch, stack.platform, target, libraries),
         None => libraries.linked.iter().map(String::as_str).collect(),
     };
     let can_preload = match libraries.preload {
@@ -100,6 +100,7 @@ fn same_cuda(torch: &Build, platform: Platform, target: &Target) -> bool {
 fn missing(
     torch: &Build,
     platform: Platform,
+    target: &Target,
     libraries: &'static rows::onnxruntime::Libraries,
 ) -> Vec<&'static str> {
     if !platform.is_linux() {
@@ -112,8 +113,24 @@ fn missing(
         Some(found) if !carries_libraries(torch, platform) => &found.row.components,
         _ => &[],
     };
-    let brings = |component: &str| loaded.iter().any(|link| link == component);
+    // A library that the METADATA does not bring lies inside torch, without a name that others find.
+    let required = |component: &str| match onnxruntime::wheel(component, target) {
+        Some(wheel) => torch.metadata.is_none() || requires(torch, component, &wheel.wheel),
+        None => true,
+    };
+    let brings =
+        |component: &str| loaded.iter().any(|link| link == component) && required(component);
     libraries.linked.iter().map(String::as_str).filter(|component| !brings(component)).collect()
+}
+
+/// Whether the METADATA asks for a wheel, by name or through the metapackage of the toolkit.
+fn requires(torch: &Build, component: &str, wheel: &str) -> bool {
+    let toolkit = |name: &str| matrix::torch().toolkit_pin.iter().any(|pin| pin.name == name);
+    torch.base_requirements(|name| name == wheel || toolkit(name)).any(|requirement| {
+        requirement.name.as_str() == wheel
+            // The extras of the metapackage are called like the components.
+            || requirement.extras.iter().any(|extra| extra.as_str() == component)
+    })
 }
 
 fn links(torch: &Build) -> Option<Found<rows::torch::Links>> {

@@ -307,7 +307,8 @@ mod tests {
     #[test]
     fn pins_behind_a_marker_for_another_platform_do_not_count() {
         let pin = Pin::pypi("torch", "3.0.0")
-            .requiring(&["cuda-toolkit[cublas]==14.1.0; platform_system == 'Linux'"]);
+            .requiring(&["cuda-toolkit[cublas]==14.1.0; platform_system == 'Linux'"])
+            .on(Platform::WindowsX86_64);
         assert_eq!(ranges(&pin, Platform::WindowsX86_64), ["torch backend 0.0"]);
     }
 

@@ -46,7 +46,9 @@ pub fn solve(problem: Arc<Problem>, catalog: Arc<dyn Catalog>) -> Result<Solutio
             Some(above) => Reach::Accelerators { above: Some(above) },
             None => return first,
         },
-        Err(SolveError::Conflict(conflict)) if problem.concerns_accelerators(conflict) => Reach::ALL,
+        Err(SolveError::Conflict(conflict)) if problem.concerns_accelerators(conflict) => {
+            Reach::ALL
+        }
         Err(_) => return first,
     };
     match (at(reach), first) {
@@ -82,7 +84,8 @@ fn held_back(
     let (Ok(name), Some(version)) = (Name::new(TORCH), public(solution)) else { return Ok(None) };
     let source = chosen.version.source();
     let Some(project) = catalog.project(source, name)? else { return Ok(None) };
-    let candidates = Candidates::join(vec![(source, project)], |source, version| problem.takes(source, version));
+    let candidates =
+        Candidates::join(vec![(source, project)], |source, version| problem.takes(source, version));
     let tags = Tags::for_target(&problem.target);
     let judge = Judge { tags: &tags, policy: &problem.policy, sources: &problem.sources };
     let in_range = |build: &DistVersion| {

@@ -176,6 +176,10 @@ impl Leaves {
         }
         for (package, range) in self.none {
             let known = provider.known_versions(package);
+            // That there is nothing beside the known versions proves nothing to a reader.
+            if !known.is_empty() && !known.iter().any(|version| range.contains(version)) && facts.iter().any(|fact| matches!(fact, CollidingFact::Needs { subject, .. } if *subject == package)) {
+                continue;
+            }
             let unknown_project = package.dist_name().is_some() && known.is_empty();
             facts.push(CollidingFact::NoVersion { package, range, known, unknown_project });
         }

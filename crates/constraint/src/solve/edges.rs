@@ -147,7 +147,7 @@ impl Provider {
             return Ok(Ok(constraints));
         }
         let Some(file) = release.file() else { return Ok(Ok(constraints)) };
-        if let Some(glibc) = release.fit.best.as_ref().and_then(|_| release.fit.glibc.as_ref()) {
+        if let Some(glibc) = release.fit.best.as_ref().and(release.fit.glibc.as_ref()) {
             let text = format!("has wheels for glibc >= {glibc}").into();
             add(
                 Package::Glibc,
@@ -156,17 +156,17 @@ impl Provider {
             );
         }
         let mut python_stated = false;
-        if let Some(specifiers) = &file.requires_python {
-            if let Some(range) = self.python_of(name, specifiers) {
-                python_stated = true;
-                let reason = Reason::RequiresPython { specifiers: Arc::clone(specifiers) };
-                if self.facts().holds(Package::Python, &range) == Some(false) {
-                    add(Package::Python, range, reason);
-                    // Nothing else of this build matters for this Python, and its METADATA need not be fetched.
-                    return Ok(Ok(constraints));
-                }
+        if let Some(specifiers) = &file.requires_python
+            && let Some(range) = self.python_of(name, specifiers)
+        {
+            python_stated = true;
+            let reason = Reason::RequiresPython { specifiers: Arc::clone(specifiers) };
+            if self.facts().holds(Package::Python, &range) == Some(false) {
                 add(Package::Python, range, reason);
+                // Nothing else of this build matters for this Python, and its METADATA need not be fetched.
+                return Ok(Ok(constraints));
             }
+            add(Package::Python, range, reason);
         }
         let metadata = match self.metadata(name, build) {
             Ok(Some(metadata)) => metadata,
@@ -174,11 +174,11 @@ impl Provider {
             Err(CatalogError::Unavailable(why)) => return Ok(Err(why)),
             Err(error) => return Err(error),
         };
-        if let (false, Some(specifiers)) = (python_stated, &metadata.requires_python) {
-            if let Some(range) = self.python_of(name, specifiers) {
-                let reason = Reason::RequiresPython { specifiers: Arc::clone(specifiers) };
-                add(Package::Python, range, reason);
-            }
+        if let (false, Some(specifiers)) = (python_stated, &metadata.requires_python)
+            && let Some(range) = self.python_of(name, specifiers)
+        {
+            let reason = Reason::RequiresPython { specifiers: Arc::clone(specifiers) };
+            add(Package::Python, range, reason);
         }
         for text in &metadata.requires_dist {
             match self.requirement(text) {
@@ -187,7 +187,9 @@ impl Provider {
                     self.require(&mut constraints, &subject, &requirement, &reason);
                 }
                 Ok(_) => {}
-                Err(error) => return Ok(Err(format!("its METADATA cannot be read: {error}").into())),
+                Err(error) => {
+                    return Ok(Err(format!("its METADATA cannot be read: {error}").into()));
+                }
             }
         }
         let filename = Some(file.filename.as_str());
@@ -218,10 +220,7 @@ impl Provider {
         extra: Name,
         build: &DistVersion,
     ) -> Result<Result<Vec<Constraint>, Unusable>, CatalogError> {
-        let subject = (
-            Package::Dist { name, extra: Some(extra) },
-            Version::Dist(build.clone()),
-        );
+        let subject = (Package::Dist { name, extra: Some(extra) }, Version::Dist(build.clone()));
         let mut constraints = vec![Constraint {
             subject: subject.clone(),
             package: Package::dist(name),
@@ -263,7 +262,11 @@ impl DependencyProvider for Provider {
         self.priority(*package, range, statistics.conflict_count())
     }
 
-    fn choose_version(&self, package: &Package, range: &Range) -> Result<Option<Version>, CatalogError> {
+    fn choose_version(
+        &self,
+        package: &Package,
+        range: &Range,
+    ) -> Result<Option<Version>, CatalogError> {
         self.choose(*package, range)
     }
 
@@ -288,7 +291,9 @@ impl DependencyProvider for Provider {
                 if constraint.range.contains(version) {
                     continue;
                 }
-                return Ok(Dependencies::Unavailable("it requires another version of itself".into()));
+                return Ok(Dependencies::Unavailable(
+                    "it requires another version of itself".into(),
+                ));
             }
             dependencies.push((constraint.package, constraint.range.clone()));
             self.remember(Rc::new(constraint));
@@ -296,4 +301,3 @@ impl DependencyProvider for Provider {
         Ok(Dependencies::Available(dependencies.into_iter().collect()))
     }
 }
-

@@ -77,10 +77,7 @@ fn fixed(problem: &Problem) -> Vec<(Package, Version, String)> {
 }
 
 /// The root's edges to the machine: its fixed layers, and the wishes for the others.
-pub(super) fn machine_constraints(
-    problem: &Problem,
-    root: &(Package, Version),
-) -> Vec<Constraint> {
+pub(super) fn machine_constraints(problem: &Problem, root: &(Package, Version)) -> Vec<Constraint> {
     let edge = |package, range, text: &str| Constraint {
         subject: root.clone(),
         package,
@@ -92,8 +89,10 @@ pub(super) fn machine_constraints(
         .into_iter()
         .map(|(package, version, text)| edge(package, Range::singleton(version), &text))
         .collect();
-    let wishes =
-        [(Package::Cuda, "cuda", &problem.machine.cuda), (Package::Cudnn, "cudnn", &problem.machine.cudnn)];
+    let wishes = [
+        (Package::Cuda, "cuda", &problem.machine.cuda),
+        (Package::Cudnn, "cudnn", &problem.machine.cudnn),
+    ];
     for (package, key, wish) in wishes {
         if let Some((text, range)) = wish {
             constraints.push(edge(package, range.clone(), &format!("{key} = \"{text}\"")));
@@ -118,7 +117,11 @@ pub(super) fn machine_constraints(
     for (package, key, number) in model {
         if let Some(number) = number {
             let version = Version::System(SystemVersion::new(number, 0));
-            constraints.push(edge(package, Range::singleton(version), &format!("{key} = {number}")));
+            constraints.push(edge(
+                package,
+                Range::singleton(version),
+                &format!("{key} = {number}"),
+            ));
         }
     }
     constraints
@@ -149,7 +152,11 @@ fn quoted(names: &[String]) -> String {
 }
 
 /// What a layer at one version needs of the others.
-pub(super) fn constraints(package: Package, version: &Version, problem: &Problem) -> Vec<Constraint> {
+pub(super) fn constraints(
+    package: Package,
+    version: &Version,
+    problem: &Problem,
+) -> Vec<Constraint> {
     rules::layer_constraints(package, version, &problem.machine)
 }
 
@@ -170,7 +177,7 @@ pub(super) fn starts_none(facts: &MachineFacts, problem: &Problem, range: &Range
 /// A range can name versions that no matrix knows (the CUDA of a torch that is released tomorrow): its own bounds are
 /// candidates then.
 pub(super) fn choose(package: Package, range: &Range) -> Option<Version> {
-    if package == Package::Driver {
+    if matches!(package, Package::Driver | Package::Glibc) {
         return lowest(range).or_else(|| {
             rules::known_versions(package).into_iter().find(|version| range.contains(version))
         });

@@ -11,18 +11,21 @@ use crate::constraint::Constraint;
 use crate::name::Name;
 use crate::package::Package;
 use crate::requirement::{Requirement, RequirementCache, RequirementError, UrlRequirement};
+use crate::rules::{Build, Origin};
 use crate::solve::candidates::{Candidates, Judge, PassedOver, Rejection};
 use crate::solve::layers;
-use crate::rules::{Build, Origin};
 use crate::solve::problem::{Problem, Resolution, Source};
 use crate::solve::reach::Reach;
 use crate::solve::speculate::Speculator;
 use crate::solve::urls::Urls;
-use crate::wheel::Tags;
 use crate::version::{DistVersion, Range, SourceId, Version};
+use crate::wheel::Tags;
 
 /// Why a single build cannot be used, where no edge can say it.
 pub type Unusable = Arc<str>;
+
+/// Constraints by the pair of packages that they are between.
+type Edges = FxHashMap<(Package, Package), Vec<Rc<Constraint>>>;
 
 /// One solve, seen from PubGrub. Lives on the solver's thread.
 pub(super) struct Provider {
@@ -44,7 +47,7 @@ pub(super) struct Provider {
     /// What was chosen last for a distribution, so that its extras follow.
     chosen: RefCell<FxHashMap<Name, Version>>,
     /// Every edge handed out, for the report: who needs it.
-    edges: RefCell<FxHashMap<(Package, Package), Vec<Rc<Constraint>>>>,
+    edges: RefCell<Edges>,
     rejections: RefCell<Vec<Rejection>>,
     rejected: RefCell<FxHashSet<(Name, DistVersion)>>,
     /// How often a project was decided: releases are fetched ahead once it backtracks.
@@ -171,7 +174,8 @@ impl Provider {
 
     /// The versions of a package that exist, ascending; empty for layers and for projects that were never asked for.
     pub(super) fn known_versions(&self, package: Package) -> Vec<Version> {
-        let known = package.dist_name().and_then(|name| self.candidates.borrow().get(&name).cloned());
+        let known =
+            package.dist_name().and_then(|name| self.candidates.borrow().get(&name).cloned());
         match known.flatten() {
             Some(candidates) => {
                 candidates.builds().iter().map(|b| Version::Dist(b.version.clone())).collect()
@@ -181,11 +185,7 @@ impl Provider {
     }
 
     pub(super) fn judge(&self) -> Judge<'_> {
-        Judge {
-            tags: &self.tags,
-            policy: &self.problem.policy,
-            sources: &self.problem.sources,
-        }
+        Judge { tags: &self.tags, policy: &self.problem.policy, sources: &self.problem.sources }
     }
 
     /// The builds of a project, `None` when no source has it.
@@ -214,7 +214,8 @@ impl Provider {
             }
         }
         // The order of preference among builds of one version; those of URLs come first, by their number.
-        projects.sort_by_key(|(id, _)| self.problem.source(*id).map(|s| self.problem.preference(s)));
+        projects
+            .sort_by_key(|(id, _)| self.problem.source(*id).map(|s| self.problem.preference(s)));
         let joined = (!projects.is_empty()).then(|| Rc::new(Candidates::join(projects, takes)));
         self.candidates.borrow_mut().insert(name, joined.clone());
         Ok(joined)
@@ -228,24 +229,28 @@ impl Provider {
     }
 
     /// The build that is tried for a distribution or one of its extras.
-    pub(super) fn choose_dist(&self, name: Name, extra: bool, range: &Range) -> Result<Option<Version>, CatalogError> {
+    pub(super) fn choose_dist(
+        &self,
+        name: Name,
+        extra: bool,
+        range: &Range,
+    ) -> Result<Option<Version>, CatalogError> {
         if range.contains(&Version::Dist(DistVersion::absent())) {
             return Ok(Some(Version::Dist(DistVersion::absent())));
         }
-        if extra {
-            if let Some(version) = self.chosen.borrow().get(&name) {
-                if range.contains(version) {
-                    return Ok(Some(version.clone()));
-                }
-            }
+        if extra
+            && let Some(version) = self.chosen.borrow().get(&name)
+            && range.contains(version)
+        {
+            return Ok(Some(version.clone()));
         }
         let Some(candidates) = self.candidates(name)? else { return Ok(None) };
         let choice = self.pick(name, &candidates, range);
-        if let Some(version) = &choice {
-            if !extra {
-                self.chosen.borrow_mut().insert(name, version.clone());
-                self.look_ahead(name, &candidates, range, version);
-            }
+        if let Some(version) = &choice
+            && !extra
+        {
+            self.chosen.borrow_mut().insert(name, version.clone());
+            self.look_ahead(name, &candidates, range, version);
         }
         Ok(choice)
     }
@@ -282,11 +287,11 @@ impl Provider {
                 self.reject(name, &build.version, || PassedOver::TooNew);
                 continue;
             }
-            if let Some(reason) = &release.yanked {
-                if !self.pinned.contains(&name) {
-                    self.reject(name, &build.version, || PassedOver::Yanked(Arc::clone(reason)));
-                    continue;
-                }
+            if let Some(reason) = &release.yanked
+                && !self.pinned.contains(&name)
+            {
+                self.reject(name, &build.version, || PassedOver::Yanked(Arc::clone(reason)));
+                continue;
             }
             if release.has_wheel() {
                 return Some(version);
@@ -294,9 +299,7 @@ impl Provider {
             if release.fit.sdist.is_some() {
                 sdist.get_or_insert(version);
             } else {
-                self.reject(name, &build.version, || {
-                    PassedOver::NoFile(release.why_not())
-                });
+                self.reject(name, &build.version, || PassedOver::NoFile(release.why_not()));
                 if release.says_where_it_fits() {
                     unfit.get_or_insert(version);
                 }
@@ -313,12 +316,12 @@ impl Provider {
             *count += 1;
             *count
         };
+        // The first rejection can be chance; from then on the batches keep ahead of the solver.
         let batch = match count {
-            3 => 4,
-            8 => 12,
-            20 => 24,
-            45 => 48,
-            n if n > 45 && n % 45 == 0 => 48,
+            2 => 8,
+            6 => 16,
+            16 => 32,
+            n if n > 16 && n % 32 == 0 => 48,
             _ => return,
         };
         let judge = self.judge();

@@ -102,17 +102,16 @@ impl Problem {
 
     /// True when some index could have other builds of what is asked for.
     pub(super) fn has_accelerators(&self) -> bool {
-        self.sources.iter().any(|source| {
-            !source.explicit && source.only.is_some() && self.can_use(source)
-        })
+        self.sources
+            .iter()
+            .any(|source| !source.explicit && source.only.is_some() && self.can_use(source))
     }
 
     /// True when a distribution with builds on the accelerators' indexes takes part in a conflict.
     pub(super) fn concerns_accelerators(&self, conflict: &Conflict) -> bool {
-        conflict
-            .distributions()
-            .into_iter()
-            .any(|name| self.sources.iter().any(|source| !source.explicit && source.serves_only(name)))
+        conflict.distributions().into_iter().any(|name| {
+            self.sources.iter().any(|source| !source.explicit && source.serves_only(name))
+        })
     }
 
     /// True when a distribution takes part in a conflict that has an index of its own which is not built per backend.
@@ -120,18 +119,16 @@ impl Problem {
         let is_feed = |source: &Source| {
             !source.explicit && !matches!(source.kind, SourceKind::PyTorch { .. })
         };
-        conflict
-            .distributions()
-            .into_iter()
-            .any(|name| self.sources.iter().any(|source| is_feed(source) && source.serves_only(name)))
+        conflict.distributions().into_iter().any(|name| {
+            self.sources.iter().any(|source| is_feed(source) && source.serves_only(name))
+        })
     }
 
     /// Whether env.toml itself makes the accelerators' indexes necessary.
     pub(super) fn needs_accelerators(&self) -> bool {
-        let labelled = self
-            .requirements
-            .iter()
-            .any(|requirement| requirement.local_label().is_some() && self.is_family(requirement.name));
+        let labelled = self.requirements.iter().any(|requirement| {
+            requirement.local_label().is_some() && self.is_family(requirement.name)
+        });
         let pypi_lacks_cuda = self.has_gpu() && pypi_is_for_cpu(self.machine.platform);
         let narrowed = self.backends.as_ref().is_some_and(|backends| !backends.is_empty());
         labelled || ((narrowed || pypi_lacks_cuda) && self.asks_for_family())
@@ -143,7 +140,10 @@ impl Problem {
             && self.backends.is_none()
             && !pypi_is_for_cpu(self.machine.platform)
             && self.asks_for_family()
-            && self.sources.iter().any(|source| self.is_asked(source, &Reach::Cpu) && !source.explicit)
+            && self
+                .sources
+                .iter()
+                .any(|source| self.is_asked(source, &Reach::Cpu) && !source.explicit)
     }
 
     /// True when env.toml says that there is no GPU.
@@ -160,7 +160,9 @@ impl Problem {
     }
 
     fn asks_for_family(&self) -> bool {
-        self.requirements.iter().any(|requirement| self.is_family(self.substituted(requirement.name)))
+        self.requirements
+            .iter()
+            .any(|requirement| self.is_family(self.substituted(requirement.name)))
     }
 
     fn is_family(&self, name: Name) -> bool {
@@ -211,7 +213,9 @@ impl Problem {
         let Ok(torch) = Name::new(TORCH) else { return true };
         let mut wanted = built;
         let stated = self.requirements.iter().chain(&self.constraints);
-        for requirement in stated.filter(|requirement| requirement.name == torch && requirement.url.is_none()) {
+        for requirement in
+            stated.filter(|requirement| requirement.name == torch && requirement.url.is_none())
+        {
             wanted = wanted.intersection(requirement.range());
         }
         if let Some(above) = above.and_then(|version| specifiers(&format!(">{version}"))) {
@@ -230,7 +234,9 @@ impl Problem {
             let for_cpu = source.kind == SourceKind::PyPi && pypi_is_for_cpu(self.machine.platform);
             return (if for_cpu && self.has_gpu() { 5 } else { 1 }, std::cmp::Reverse(zero));
         };
-        let Some(cuda) = rules::torch::backend_cuda(backend) else { return (9, std::cmp::Reverse(zero)) };
+        let Some(cuda) = rules::torch::backend_cuda(backend) else {
+            return (9, std::cmp::Reverse(zero));
+        };
         let place = if cuda == zero {
             if self.has_no_gpu() { 0 } else { 4 }
         } else {
@@ -257,8 +263,10 @@ pub(super) fn has_own_index(name: Name) -> bool {
 
 /// Whether every torch that PyPI is known to have for a platform is built for the CPU.
 fn pypi_is_for_cpu(platform: Platform) -> bool {
-    let mut rows = matrix::torch().pypi.iter().filter(|row| row.platform == platform.as_str()).peekable();
-    rows.peek().is_some() && rows.all(|row| row.cuda.parse().is_ok_and(|cuda: SystemVersion| cuda.major() == 0))
+    let mut rows =
+        matrix::torch().pypi.iter().filter(|row| row.platform == platform.as_str()).peekable();
+    rows.peek().is_some()
+        && rows.all(|row| row.cuda.parse().is_ok_and(|cuda: SystemVersion| cuda.major() == 0))
 }
 
 /// The releases of torch that are known to be built for a backend, as a range that is open upwards while the newest

@@ -1,6 +1,6 @@
 //! What a solution means for the machine: its minimum driver, the GPUs it covers, and what must happen at load time.
 
-use crate::constraint::{Constraint, Force};
+use crate::constraint::{Constraint, Force, Reason};
 use crate::machine::{Brand, Gpu, Libraries, Machine};
 use crate::package::Package;
 use crate::requirement::RequirementCache;
@@ -35,7 +35,9 @@ impl Solution {
                 name: *name,
                 version: &chosen.version,
                 filename: Some(&chosen.file.filename),
-                origin: problem.source(chosen.version.source()).map_or(Origin::Other, Source::origin),
+                origin: problem
+                    .source(chosen.version.source())
+                    .map_or(Origin::Other, Source::origin),
                 metadata: Some(&chosen.metadata),
                 requirements: &cache,
             })
@@ -45,6 +47,25 @@ impl Solution {
             capabilities: capabilities(&builds, &problem.machine),
             loading: loading_steps(&builds, &problem.machine),
         }
+    }
+
+    /// The constraints that decide about each system layer: those of [`Solution::system_constraints`] that no other one
+    /// on the same layer implies. Of several that say the same, one with a public source stands for all.
+    #[must_use]
+    pub fn deciding_constraints(&self) -> Vec<&Constraint> {
+        let mut all: Vec<&Constraint> = self.system_constraints().collect();
+        all.sort_by_key(|constraint| !matches!(constraint.reason, Reason::Matrix(_)));
+        let mut kept: Vec<&Constraint> = Vec::new();
+        for constraint in all {
+            let same = |other: &&Constraint| other.package == constraint.package;
+            if kept.iter().filter(|o| same(o)).any(|other| other.range.subset_of(&constraint.range))
+            {
+                continue;
+            }
+            kept.retain(|other| !same(other) || !constraint.range.subset_of(&other.range));
+            kept.push(constraint);
+        }
+        kept
     }
 
     /// The constraints on system layers that come from builds and layers, without those that env.toml states itself.
@@ -109,11 +130,8 @@ fn capabilities(builds: &[Build<'_>], machine: &Machine) -> Vec<SystemVersion> {
 /// Whether the driver of the machine still, or already, drives GPUs of a capability.
 fn driven(capability: &SystemVersion, machine: &Machine) -> bool {
     let Some(driver) = &machine.driver else { return true };
-    let gpu = Gpu {
-        name: capability.to_string(),
-        capability: capability.clone(),
-        brand: Brand::Unknown,
-    };
+    let gpu =
+        Gpu { name: capability.to_string(), capability: capability.clone(), brand: Brand::Unknown };
     gpu::driver_branches(&gpu, machine.platform).is_none_or(|limit| limit.allows(driver))
 }
 
@@ -121,5 +139,10 @@ fn loading_steps(builds: &[Build<'_>], machine: &Machine) -> Vec<Step> {
     let find = |name: &str| builds.iter().find(|build| build.name.as_str() == name).copied();
     let Some(runtime) = find(onnxruntime::GPU) else { return Vec::new() };
     let libraries: Libraries = machine.libraries;
-    loading::steps(&Stack { runtime, torch: find(torch::TORCH), platform: machine.platform, libraries })
+    loading::steps(&Stack {
+        runtime,
+        torch: find(torch::TORCH),
+        platform: machine.platform,
+        libraries,
+    })
 }

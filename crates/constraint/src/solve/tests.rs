@@ -52,7 +52,12 @@ impl Catalog for Memory {
         Ok(Some(Arc::new(Project { versions, files: Box::new(files), skipped: Vec::new() })))
     }
 
-    fn metadata(&self, _: SourceId, name: Name, file: &File) -> Result<Arc<Metadata>, CatalogError> {
+    fn metadata(
+        &self,
+        _: SourceId,
+        name: Name,
+        file: &File,
+    ) -> Result<Arc<Metadata>, CatalogError> {
         let version = file.filename.split('-').nth(1).expect("a wheel name");
         let requires = &self.0[name.as_str()][version];
         Ok(Arc::new(Metadata {
@@ -140,7 +145,12 @@ fn a_conflict_names_the_facts_that_collide() {
             source.map_or(line.clone(), |source| format!("{line} ({source})"))
         })
         .collect();
-    insta::assert_snapshot!(lines.join("\n"), @r"");
+    insta::assert_snapshot!(lines.join("\n"), @r"
+    you ask for a (env.toml)
+    you ask for b (env.toml)
+    a needs c <2 (METADATA of 1.1: c<2)
+    b 1 needs c >=2 (METADATA of 1: c>=2)
+    ");
 }
 
 #[test]
@@ -166,7 +176,8 @@ fn a_url_is_one_build() {
 /// Projects `a` to `e` with versions 1 to 3 and random requirements on each other.
 fn random_index() -> impl Strategy<Value = Memory> {
     let name = prop::sample::select(vec!["a", "b", "c", "d", "e"]);
-    let bound = prop::sample::select(vec!["", "<2", ">=2", "==1", "!=2", "<=2", ">2", "==3.*", "[x]"]);
+    let bound =
+        prop::sample::select(vec!["", "<2", ">=2", "==1", "!=2", "<=2", ">2", "==3.*", "[x]"]);
     let requirement = (name, bound).prop_map(|(name, bound)| format!("{name}{bound}"));
     let requires = prop::collection::vec(requirement, 0..3);
     prop::collection::vec(requires, 15).prop_map(|all| {
@@ -200,7 +211,8 @@ fn brute_force(index: &Memory, requirements: &[&str]) -> bool {
         };
         requirements.iter().all(|text| holds(text))
             && names.iter().all(|name| {
-                version(name).is_none_or(|v| index.0[*name][&v.to_string()].iter().all(|r| holds(r)))
+                version(name)
+                    .is_none_or(|v| index.0[*name][&v.to_string()].iter().all(|r| holds(r)))
             })
     })
 }

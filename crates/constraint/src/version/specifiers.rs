@@ -124,7 +124,11 @@ fn one(specifier: &VersionSpecifier) -> Range {
         Operator::LessThan if version.any_prerelease() => {
             below(Bound::Excluded(first(version.clone())))
         }
-        Operator::LessThan => below(Bound::Excluded(first(version.clone().with_dev(Some(0))))),
+        Operator::LessThan if version.is_post() => {
+            below(Bound::Excluded(first(version.clone().with_dev(Some(0)))))
+        }
+        // The sentinel lies right below the first development release, and is printed like the version itself.
+        Operator::LessThan => below(Bound::Excluded(first(version.clone().with_min(Some(0))))),
     }
 }
 
@@ -154,7 +158,7 @@ fn star_bounds(prefix: &Pep440) -> (Version, Version) {
         *last = last.saturating_add(1);
     }
     let dev0 =
-        |release: &[u64]| first(Pep440::new(release).with_epoch(prefix.epoch()).with_dev(Some(0)));
+        |release: &[u64]| first(Pep440::new(release).with_epoch(prefix.epoch()).with_min(Some(0)));
     (dev0(prefix.release()), dev0(&next))
 }
 

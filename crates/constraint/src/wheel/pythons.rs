@@ -106,7 +106,7 @@ impl PythonSet {
 
 /// The lowest version of a minor series.
 fn first_of(release: [u64; 2]) -> Version {
-    DistVersion::new(Pep440::new(release).with_dev(Some(0)), SourceId(0)).into()
+    DistVersion::new(Pep440::new(release).with_min(Some(0)), SourceId(0)).into()
 }
 
 /// In words: `3.8 to 3.11, 3.13 and later`.

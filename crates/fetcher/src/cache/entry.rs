@@ -74,6 +74,8 @@ pub(crate) enum Content {
     Project,
     /// A flat page.
     Flat,
+    /// No page, but the SHA-256 and the length of a file; the body is empty.
+    Digest([u8; 32], u64),
 }
 
 /// Unix seconds of now.

@@ -34,7 +34,8 @@ pub(crate) fn lifetime(status: StatusCode, headers: &HeaderMap) -> Lifetime {
     let policy = CachePolicy::new_options(&request, &response, now, options);
     // 403 is no status that caches keep, but here it is only kept where the index uses it for "not here".
     let absent = status.is_client_error();
-    if !policy.is_storable() && !(absent && !says(headers, "no-store")) {
+    let may_keep = if absent { !says(headers, "no-store") } else { policy.is_storable() };
+    if !may_keep {
         return Lifetime::DoNotKeep;
     }
     let stated = policy.time_to_live(now).as_secs();

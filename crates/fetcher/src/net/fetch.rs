@@ -14,6 +14,7 @@ use url::Url;
 
 use super::auth::{KeyOrigin, Keyring};
 use super::client::Clients;
+use super::gate::Gates;
 use super::range::Range;
 use super::shown::{shown, without_secrets};
 use super::sink::Sink;
@@ -34,6 +35,7 @@ pub(crate) struct Http {
     pub(crate) patience: Patience,
     pub(crate) counters: Arc<Counters>,
     pub(crate) observer: Arc<dyn Observer>,
+    pub(crate) gates: Gates,
     /// One permit per request in flight.
     pub(crate) slots: Semaphore,
 }
@@ -87,7 +89,7 @@ impl Head {
             key: self.key,
             retry_after: retry_after(&self.headers),
         };
-        NetworkError { url: self.url.clone(), cause, attempts: self.attempts }
+        NetworkError { url: Box::new(self.url.clone()), cause, attempts: self.attempts }
     }
 }
 
@@ -136,7 +138,7 @@ impl Http {
         let _slot = self.slots.acquire().await;
         let mut url = without_secrets(request.url);
         for _ in 0..=MAX_REDIRECTS {
-            let fail = |cause| NetworkError { url: url.clone(), cause, attempts };
+            let fail = |cause| NetworkError { url: Box::new(url.clone()), cause, attempts };
             let (mut response, key) = self.send(request, &url).await.map_err(fail)?;
             let status = response.status();
             if let Some(next) = redirect(&response) {
@@ -156,7 +158,11 @@ impl Http {
             }
             return Ok(head);
         }
-        Err(NetworkError { url, cause: Cause::TooManyRedirects(MAX_REDIRECTS), attempts })
+        Err(NetworkError {
+            url: Box::new(url),
+            cause: Cause::TooManyRedirects(MAX_REDIRECTS),
+            attempts,
+        })
     }
 
     async fn send(
@@ -184,7 +190,16 @@ impl Http {
         }
         add(&self.counters.requests, 1);
         let patience = &self.patience;
+        let gate = self.gates.gate(url);
+        let turn = match &gate {
+            Some(gate) => gate.pass().await,
+            None => None,
+        };
         let response = builder.send().await.map_err(|error| Cause::of(error, url, patience))?;
+        drop(turn);
+        if let Some(gate) = &gate {
+            gate.answered();
+        }
         if response.status() == StatusCode::NOT_MODIFIED {
             add(&self.counters.not_modified, 1);
         }

@@ -17,7 +17,7 @@ use crate::config::Patience;
 /// A request that failed: which, why, how often tried, what to do. Its text holds no credentials.
 #[derive(Debug)]
 pub(crate) struct NetworkError {
-    pub(crate) url: Url,
+    pub(crate) url: Box<Url>,
     pub(crate) cause: Cause,
     pub(crate) attempts: u32,
 }

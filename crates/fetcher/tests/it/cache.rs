@@ -34,11 +34,11 @@ fn a_fresh_entry_asks_for_nothing() {
     let cache = tempfile::tempdir().expect("a folder");
     for (mode, requests) in [(Mode::Online, 3), (Mode::Online, 0), (Mode::Offline, 0)] {
         let fetcher = run(&server, cache.path(), mode);
-        let foo = ask(&fetcher, "foo").expect("an answer").expect("there");
-        assert_eq!(versions(&foo), ["1.0"]);
+        let project = ask(&fetcher, "foo").expect("an answer").expect("there");
+        assert_eq!(versions(&project), ["1.0"]);
         assert!(ask(&fetcher, "absent").expect("an answer").is_none());
         let metadata =
-            fetcher.metadata(SourceId(0), name("foo"), &newest(&foo)).expect("an answer");
+            fetcher.metadata(SourceId(0), name("foo"), &newest(&project)).expect("an answer");
         assert_eq!(metadata.requires_dist[0].as_ref(), "bar>=2");
         assert_eq!(server.take().len(), requests);
         assert_eq!(fetcher.stats().requests, requests as u64);
@@ -54,8 +54,8 @@ fn a_stale_entry_is_confirmed_and_then_fresh() {
     let cache = tempfile::tempdir().expect("a folder");
     for (run_number, requests) in [(1, 1), (2, 1), (3, 0)] {
         let fetcher = run(&server, cache.path(), Mode::Online);
-        let foo = ask(&fetcher, "foo").expect("an answer").expect("there");
-        assert_eq!(versions(&foo), ["1.0"]);
+        let project = ask(&fetcher, "foo").expect("an answer").expect("there");
+        assert_eq!(versions(&project), ["1.0"]);
         assert_eq!(server.take().len(), requests, "run {run_number}");
         assert_eq!(fetcher.stats().not_modified, u64::from(run_number == 2));
     }
@@ -69,7 +69,7 @@ fn refresh_confirms_each_page_once() {
     server.take();
     let fetcher = run(&server, cache.path(), Mode::Refresh);
     for _ in 0..3 {
-        fetcher.expect_project(SourceId(0), name("foo"));
+        fetcher.expect_project(SourceId(0), name("foo"), Box::new(|_| {}));
         assert!(ask(&fetcher, "foo").expect("an answer").is_some());
     }
     let seen = server.take();
@@ -85,8 +85,9 @@ fn a_changed_page_replaces_the_old_one() {
     });
     let cache = tempfile::tempdir().expect("a folder");
     for (mode, expected) in [(Mode::Online, "1.0"), (Mode::Online, "2.0"), (Mode::Offline, "2.0")] {
-        let foo = ask(&run(&server, cache.path(), mode), "foo").expect("an answer").expect("there");
-        assert_eq!(versions(&foo), [expected]);
+        let project =
+            ask(&run(&server, cache.path(), mode), "foo").expect("an answer").expect("there");
+        assert_eq!(versions(&project), [expected]);
     }
 }
 
@@ -97,8 +98,8 @@ fn offline_uses_what_is_old_and_names_what_is_missing() {
     assert!(ask(&run(&server, cache.path(), Mode::Online), "foo").expect("an answer").is_some());
     server.take();
     let fetcher = run(&server, cache.path(), Mode::Offline);
-    let foo = ask(&fetcher, "foo").expect("an answer").expect("there");
-    insta::assert_snapshot!(error(fetcher.metadata(SourceId(0), name("foo"), &newest(&foo))), @"the METADATA of foo-1.0-py3-none-any.whl is not in the cache, and --offline allows no request: run once without --offline to fill the cache");
+    let project = ask(&fetcher, "foo").expect("an answer").expect("there");
+    insta::assert_snapshot!(error(fetcher.metadata(SourceId(0), name("foo"), &newest(&project))), @"the METADATA of foo-1.0-py3-none-any.whl is not in the cache, and --offline allows no request: run once without --offline to fill the cache");
     insta::assert_snapshot!(error(ask(&fetcher, "other")), @"http://127.0.0.1:PORT/simple/other/ (index 'test') is not in the cache, and --offline allows no request: run once without --offline to fill the cache");
     assert_eq!(server.take().len(), 0);
 }
@@ -120,8 +121,8 @@ fn without_cache_nothing_is_read_or_written() {
     let mut config = config(source(server.url("/simple/")), cache.path(), Mode::Online);
     config.no_cache = true;
     let fetcher = fetcher(config);
-    let foo = ask(&fetcher, "foo").expect("an answer").expect("there");
-    fetcher.metadata(SourceId(0), name("foo"), &newest(&foo)).expect("an answer");
+    let project = ask(&fetcher, "foo").expect("an answer").expect("there");
+    fetcher.metadata(SourceId(0), name("foo"), &newest(&project)).expect("an answer");
     drop(fetcher);
     assert_eq!(server.take().len(), 3);
     assert_eq!(contents(cache.path()).len(), before);

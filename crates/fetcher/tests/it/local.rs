@@ -20,9 +20,9 @@ fn a_folder_of_files_is_an_index() {
         std::fs::write(dir.path().join(file), wheel(2)).expect("written");
     }
     let fetcher = folder(dir.path(), SourceFormat::Flat);
-    let foo = ask(&fetcher, "foo").expect("an answer").expect("there");
-    assert_eq!(versions(&foo), ["1.0+local.1"]);
-    let file = newest(&foo);
+    let project = ask(&fetcher, "foo").expect("an answer").expect("there");
+    assert_eq!(versions(&project), ["1.0+local.1"]);
+    let file = newest(&project);
     assert_eq!(file.filename, "foo-1.0+local.1-py3-none-any.whl");
     let metadata = fetcher.metadata(SourceId(0), name("foo"), &file).expect("an answer");
     assert_eq!(metadata.requires_dist[0].as_ref(), "bar>=2");
@@ -44,8 +44,8 @@ fn a_folder_of_pages_is_an_index() {
     .expect("written");
     std::fs::write(dir.path().join("foo/foo-1.0-py3-none-any.whl"), wheel(2)).expect("written");
     let fetcher = folder(dir.path(), SourceFormat::Simple);
-    let foo = ask(&fetcher, "foo").expect("an answer").expect("there");
-    fetcher.metadata(SourceId(0), name("foo"), &newest(&foo)).expect("an answer");
+    let project = ask(&fetcher, "foo").expect("an answer").expect("there");
+    fetcher.metadata(SourceId(0), name("foo"), &newest(&project)).expect("an answer");
     assert!(ask(&fetcher, "other").expect("an answer").is_none());
 }
 

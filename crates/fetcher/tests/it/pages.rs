@@ -22,8 +22,8 @@ fn json_is_asked_for_and_html_is_understood() {
     });
     let cache = tempfile::tempdir().expect("a folder");
     let fetcher = run(&server, cache.path(), Mode::Online);
-    let foo = ask(&fetcher, "foo").expect("an answer").expect("there");
-    assert_eq!(versions(&foo), ["1.0"]);
+    let project = ask(&fetcher, "foo").expect("an answer").expect("there");
+    assert_eq!(versions(&project), ["1.0"]);
     let bar = ask(&fetcher, "bar").expect("an answer").expect("there");
     assert_eq!(versions(&bar), ["2.0"]);
     assert!(ask(&fetcher, "absent").expect("an answer").is_none());
@@ -59,7 +59,7 @@ fn each_page_is_fetched_once_however_many_ask() {
     std::thread::scope(|scope| {
         for _ in 0..8 {
             scope.spawn(|| {
-                fetcher.expect_project(SourceId(0), name("foo"));
+                fetcher.expect_project(SourceId(0), name("foo"), Box::new(|_| {}));
                 assert!(ask(&fetcher, "foo").expect("an answer").is_some());
             });
         }
@@ -76,8 +76,8 @@ fn links_are_relative_to_where_a_redirect_led() {
     });
     let cache = tempfile::tempdir().expect("a folder");
     let fetcher = run(&server, cache.path(), Mode::Online);
-    let foo = ask(&fetcher, "foo").expect("an answer").expect("there");
-    assert_eq!(newest(&foo).url, server.url("/mirror/a/f/foo-1.0.zip").as_str());
+    let project = ask(&fetcher, "foo").expect("an answer").expect("there");
+    assert_eq!(newest(&project).url, server.url("/mirror/a/f/foo-1.0.zip").as_str());
 }
 
 #[test]
@@ -107,9 +107,9 @@ fn a_flat_page_is_fetched_once_for_all_projects() {
     };
     for mode in [Mode::Online, Mode::Online, Mode::Offline] {
         let fetcher = run(mode);
-        fetcher.expect_project(SourceId(0), name("foo"));
-        let foo = ask(&fetcher, "foo").expect("an answer").expect("there");
-        assert_eq!(newest(&foo).url, server.url("/wheels/foo-1.0.zip").as_str());
+        fetcher.expect_project(SourceId(0), name("foo"), Box::new(|_| {}));
+        let project = ask(&fetcher, "foo").expect("an answer").expect("there");
+        assert_eq!(newest(&project).url, server.url("/wheels/foo-1.0.zip").as_str());
         assert!(ask(&fetcher, "bar").expect("an answer").is_some());
         assert!(ask(&fetcher, "baz").expect("an answer").is_none());
     }
@@ -135,4 +135,22 @@ fn an_unusable_source_is_refused_at_once() {
     };
     insta::assert_snapshot!(refused("ftp://me:pw@index.example/simple/").unwrap_or_default(), @"the index 'test' has the URL ftp://index.example/simple/: use https://, http:// or file://");
     assert_eq!(refused("https://index.example/simple"), None);
+}
+
+#[test]
+fn what_arrives_is_told_to_whoever_expected_it() {
+    let server = Server::start(|_| page("foo-1.0-py3-none-any.whl", ""));
+    let cache = tempfile::tempdir().expect("a folder");
+    let fetcher = run(&server, cache.path(), Mode::Online);
+    let (sender, arrived) = std::sync::mpsc::channel();
+    for _ in 0..2 {
+        let sender = sender.clone();
+        let then = move |project| drop(sender.send(project));
+        fetcher.expect_project(SourceId(0), name("foo"), Box::new(then));
+    }
+    for _ in 0..2 {
+        let project = arrived.recv_timeout(std::time::Duration::from_secs(10));
+        assert_eq!(versions(&project.expect("told")), ["1.0"]);
+    }
+    assert_eq!(server.take().len(), 1);
 }

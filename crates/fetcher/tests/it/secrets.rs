@@ -82,9 +82,9 @@ fn no_other_host_gets_them() {
     });
     let cache = tempfile::tempdir().expect("a folder");
     let fetcher = fetcher(config(source(with_key(&server, SECRET)), cache.path(), Mode::Online));
-    let foo = ask(&fetcher, "foo").expect("an answer").expect("there");
+    let project = ask(&fetcher, "foo").expect("an answer").expect("there");
     // The wheel lies on the other host too; whatever it answers, it must not have been given the credentials.
-    let _ = fetcher.metadata(SourceId(0), name("foo"), &newest(&foo));
+    let _ = fetcher.metadata(SourceId(0), name("foo"), &newest(&project));
     assert_eq!(server.take().len(), 1);
     let seen = other.take();
     assert!(seen.len() >= 2);
@@ -107,8 +107,8 @@ fn nothing_that_is_kept_or_said_holds_them() {
         Fetcher::new(config, Arc::clone(&listener) as _).expect("valid")
     };
     let online = run(Mode::Online);
-    let foo = ask(&online, "foo").expect("an answer").expect("there");
-    let file = newest(&foo);
+    let project = ask(&online, "foo").expect("an answer").expect("there");
+    let file = newest(&project);
     assert!(!file.url.contains("me"), "{}", file.url);
     online.metadata(SourceId(0), name("foo"), &file).expect("an answer");
     assert!(ask(&online, "gone").expect("an answer").is_none());

@@ -59,7 +59,7 @@ fn runs_at_the_same_time_share_a_cache() {
     assert_eq!(left.count(), 20, "no temporary file stays behind");
 }
 
-fn damage(dir: &Path, change: &dyn Fn(&mut Vec<u8>)) {
+fn damage(dir: &Path, change: fn(&mut Vec<u8>)) {
     for entry in std::fs::read_dir(dir).expect("readable") {
         let path = entry.expect("readable").path();
         if path.is_dir() {
@@ -75,15 +75,16 @@ fn damage(dir: &Path, change: &dyn Fn(&mut Vec<u8>)) {
 #[test]
 fn a_damaged_cache_is_an_empty_one() {
     let server = index();
-    let changes: [&dyn Fn(&mut Vec<u8>); 5] = [
-        &|bytes| bytes.truncate(bytes.len() / 2),
-        &|bytes| bytes.clear(),
-        &|bytes| {
+    type Change = fn(&mut Vec<u8>);
+    let changes: [Change; 5] = [
+        |bytes| bytes.truncate(bytes.len() / 2),
+        |bytes| bytes.clear(),
+        |bytes| {
             let last = bytes.len() - 1;
             bytes[last] ^= 0xff;
         },
-        &|bytes| bytes[30] ^= 1,
-        &|bytes| *bytes = b"something else, of some length, that is no entry of any cache".to_vec(),
+        |bytes| bytes[30] ^= 1,
+        |bytes| *bytes = b"something else, of some length, that is no entry of any cache".to_vec(),
     ];
     for change in changes {
         let cache = tempfile::tempdir().expect("a folder");

@@ -93,6 +93,7 @@ impl Server {
 }
 
 fn serve(stream: &TcpStream, answer: &Answer, log: &Mutex<Vec<Seen>>) {
+    stream.set_nodelay(true).expect("a socket");
     let mut reader = BufReader::new(stream);
     let mut writer = stream;
     loop {
@@ -123,10 +124,9 @@ fn serve(stream: &TcpStream, answer: &Answer, log: &Mutex<Vec<Seen>>) {
         }
         head.push_str("\r\n");
         let end = reply.cut.unwrap_or(reply.body.len());
-        let sent = writer
-            .write_all(head.as_bytes())
-            .and_then(|()| writer.write_all(&reply.body[..end]))
-            .is_ok();
+        let mut bytes = head.into_bytes();
+        bytes.extend_from_slice(&reply.body[..end]);
+        let sent = writer.write_all(&bytes).is_ok();
         if !sent || reply.cut.is_some() {
             let _ = stream.shutdown(std::net::Shutdown::Both);
             return;

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::sync::Arc;
+use std::time::Duration;
 
 use cuda_lock_constraint::catalog::{Catalog, CatalogError, File, Metadata};
 use cuda_lock_constraint::version::SourceId;
@@ -32,8 +33,8 @@ fn index(
 }
 
 fn first_metadata(fetcher: &Fetcher) -> Result<Arc<Metadata>, CatalogError> {
-    let foo = ask(fetcher, "foo").expect("an answer").expect("there");
-    fetcher.metadata(SourceId(0), name("foo"), &newest(&foo))
+    let project = ask(fetcher, "foo").expect("an answer").expect("there");
+    fetcher.metadata(SourceId(0), name("foo"), &newest(&project))
 }
 
 /// Asks for METADATA in a run of its own; what it says, and the paths and ranges of the requests for it.
@@ -116,32 +117,56 @@ fn an_advertised_file_that_is_missing_is_made_up_for() {
     assert_eq!(asked, [format!("{WHEEL}.metadata"), format!("{WHEEL} bytes=-65536")]);
 }
 
+/// A page with five wheels whose METADATA files are advertised.
+fn five_wheels() -> Reply {
+    let file = |n| {
+        format!(
+            r#"{{"filename":"foo-1.{n}-py3-none-any.whl","url":"/f/foo-1.{n}-py3-none-any.whl","hashes":{{}},"core-metadata":true}}"#
+        )
+    };
+    let files: Vec<_> = (0..5).map(file).collect();
+    Reply::new(200, format!(r#"{{"name":"foo","files":[{}]}}"#, files.join(",")))
+}
+
 #[test]
 fn a_host_that_never_has_such_files_is_not_asked_for_more() {
     let bytes = wheel(20);
     let server = Server::start(move |seen| match seen.path.as_str() {
-        "/simple/foo/" => {
-            let files: Vec<_> = (0..5)
-                .map(|n| {
-                    format!(
-                        r#"{{"filename":"foo-1.{n}-py3-none-any.whl","url":"/f/foo-1.{n}-py3-none-any.whl","hashes":{{}},"core-metadata":true}}"#
-                    )
-                })
-                .collect();
-            Reply::new(200, format!(r#"{{"name":"foo","files":[{}]}}"#, files.join(",")))
-        }
+        "/simple/foo/" => five_wheels(),
         path if path.ends_with(".metadata") => Reply::new(404, ""),
         _ => ranged(seen, &bytes),
     });
     let cache = tempfile::tempdir().expect("a folder");
     let fetcher = run(&server, cache.path(), Mode::Online);
-    let foo = ask(&fetcher, "foo").expect("an answer").expect("there");
+    let project = ask(&fetcher, "foo").expect("an answer").expect("there");
     for version in 0..5 {
-        let file = foo.files.files(version).remove(0);
+        let file = project.files.files(version).remove(0);
         assert_is_foo(fetcher.metadata(SourceId(0), name("foo"), &file));
     }
     let missing = server.paths().into_iter().filter(|path| path.ends_with(".metadata")).count();
     assert_eq!(missing, 2);
+}
+
+#[test]
+fn what_is_needed_goes_before_what_is_expected() {
+    let server = Server::start(|seen| match seen.path.as_str() {
+        "/simple/foo/" => five_wheels(),
+        _ => Reply { delay: Duration::from_millis(100), ..Reply::new(200, METADATA) },
+    });
+    let cache = tempfile::tempdir().expect("a folder");
+    let mut config = config(source(server.url("/simple/")), cache.path(), Mode::Online);
+    config.concurrency = 1;
+    let fetcher = fetcher(config);
+    let project = ask(&fetcher, "foo").expect("an answer").expect("there");
+    let files: Vec<_> = (0..5).map(|version| project.files.files(version).remove(0)).collect();
+    for file in &files {
+        fetcher.expect_metadata(SourceId(0), name("foo"), file, Box::new(|_| {}));
+    }
+    assert_is_foo(fetcher.metadata(SourceId(0), name("foo"), &files[4]));
+    let asked = server.paths();
+    // The page, at most one hint that was on its way, and the one that is needed; perhaps the next hint already.
+    let needed = asked.iter().position(|path| path.contains("foo-1.4-"));
+    assert!(needed.is_some_and(|at| at <= 2), "{asked:?}");
 }
 
 #[test]
@@ -294,7 +319,7 @@ fn stated_metadata_goes_before_any_file() {
             upload_time: None,
             core_metadata: cuda_lock_constraint::catalog::CoreMetadata::No,
         };
-        fetcher.expect_metadata(SourceId(0), name("foo"), &file);
+        fetcher.expect_metadata(SourceId(0), name("foo"), &file, Box::new(|_| {}));
         let metadata = fetcher.metadata(SourceId(0), name("foo"), &file).expect("stated");
         metadata.requires_dist[0].to_string()
     };
@@ -303,14 +328,23 @@ fn stated_metadata_goes_before_any_file() {
 }
 
 #[test]
-fn a_digest_can_be_learned_by_download() {
-    let server = Server::start(|_| Reply::new(200, vec![7; 100_000]));
+fn a_digest_is_learned_by_one_download() {
+    let server = Server::start(|seen| match seen.header("if-none-match") {
+        "\"a\"" => Reply::new(304, "").with("cache-control", "max-age=600"),
+        _ => Reply::new(200, vec![7; 100_000])
+            .with("etag", "\"a\"")
+            .with("cache-control", "max-age=600"),
+    });
     let cache = tempfile::tempdir().expect("a folder");
-    let fetcher = run(&server, cache.path(), Mode::Online);
     let url = server.url("/files/a.whl");
-    let (digest, size) = fetcher.download_sha256(&url, 1 << 20).expect("an answer");
-    assert_eq!((digest, size), (Sha256::digest([7; 100_000]).into(), 100_000));
-    insta::assert_snapshot!(error(fetcher.download_sha256(&url, 1000)), @"cannot read http://127.0.0.1:PORT/files/a.whl: the file has 100000 bytes, the limit is 1000 bytes");
-    let offline = run(&server, cache.path(), Mode::Offline);
-    insta::assert_snapshot!(error(offline.download_sha256(&url, 1000)), @"the digest of http://127.0.0.1:PORT/files/a.whl is not known, and --offline allows no download");
+    let learn = |mode, limit| run(&server, cache.path(), mode).download_sha256(&url, limit);
+    insta::assert_snapshot!(error(learn(Mode::Offline, 1000)), @"the digest of http://127.0.0.1:PORT/files/a.whl is not known, and --offline allows no download");
+    insta::assert_snapshot!(error(learn(Mode::Online, 1000)), @"cannot read http://127.0.0.1:PORT/files/a.whl: the file has 100000 bytes, the limit is 1000 bytes");
+    let expected = (Sha256::digest([7; 100_000]).into(), 100_000);
+    for mode in [Mode::Online, Mode::Online, Mode::Online, Mode::Refresh, Mode::Offline] {
+        assert_eq!(learn(mode, 1 << 20).expect("an answer"), expected);
+    }
+    let conditions: Vec<_> =
+        server.take().iter().map(|seen| seen.header("if-none-match").to_owned()).collect();
+    assert_eq!(conditions, ["", "", "\"a\"", "\"a\"", "\"a\""]);
 }

@@ -80,6 +80,13 @@ impl Pin {
         self
     }
 
+    /// On another platform than Linux.
+    pub(crate) fn on(mut self, platform: Platform) -> Self {
+        let target = Target::new(platform, &"3.11".parse().expect("valid version"));
+        self.requirements = Rc::new(RequirementCache::new(target.marker_environment()));
+        self
+    }
+
     pub(crate) fn build(&self) -> Build<'_> {
         Build {
             name: self.name,

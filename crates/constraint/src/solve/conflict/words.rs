@@ -62,7 +62,9 @@ fn segment(low: &Bound<Version>, high: &Bound<Version>) -> Option<String> {
 fn package_text(package: Package, range: &Range, known: &[Version]) -> String {
     match (package, range_text(range, known).as_str()) {
         (Package::Root, _) => "env.toml".to_owned(),
-        (Package::Provider(module), owner) => format!("{owner} to own the import package '{module}'"),
+        (Package::Provider(module), owner) => {
+            format!("{owner} to own the import package '{module}'")
+        }
         (package, "any version") => package.to_string(),
         (package, text) => format!("{package} {text}"),
     }
@@ -77,7 +79,8 @@ pub fn describe(fact: &CollidingFact) -> (String, Option<String>) {
                 Some((_, Reason::Manifest { text })) => text.to_string(),
                 _ => package_text(*package, range, &[]),
             };
-            let verb = if package.dist_name().is_some() { "you ask for" } else { "the machine has" };
+            let verb =
+                if package.dist_name().is_some() { "you ask for" } else { "the machine has" };
             (format!("{verb} {written}"), Some("env.toml".to_owned()))
         }
         CollidingFact::Needs { subject, versions, known, package, range, reasons } => {
@@ -102,7 +105,9 @@ pub fn describe(fact: &CollidingFact) -> (String, Option<String>) {
 fn source_text(version: &Version, reason: &Reason) -> String {
     match reason {
         Reason::Metadata { requirement } => format!("METADATA of {version}: {requirement}"),
-        Reason::RequiresPython { specifiers } => format!("Requires-Python of {version}: {specifiers}"),
+        Reason::RequiresPython { specifiers } => {
+            format!("Requires-Python of {version}: {specifiers}")
+        }
         Reason::WheelTag { text } => text.to_string(),
         Reason::Matrix(fact) => match fact.sources.first() {
             Some(source) => format!("{}; {source}", fact.text),
