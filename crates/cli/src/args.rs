@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 
 /// Locks Python environments that will load and run on the GPU machine you name.
 #[derive(Debug, Parser)]
@@ -18,6 +18,11 @@ pub struct Cli {
 pub enum Command {
     /// Solve env.toml and write pylock.toml and requirements.txt beside it.
     Resolve(Resolve),
+    /// Say what moved between two locks, the CUDA stack first.
+    Diff(Diff),
+    /// Look after the cache folder.
+    #[command(subcommand)]
+    Cache(Cache),
 }
 
 /// `cuda-lock resolve`.
@@ -30,14 +35,11 @@ pub struct Resolve {
     #[arg(long, value_name = "NAME")]
     pub target: Option<String>,
     /// Check that the lock and requirements.txt are up to date; write nothing.
-    #[arg(long, conflicts_with_all = ["upgrade", "upgrade_package", "dry_run"])]
+    #[arg(long, conflicts_with_all = ["moving", "dry_run"])]
     pub check: bool,
-    /// Choose anew instead of keeping the versions of the existing lock.
-    #[arg(short = 'U', long)]
-    pub upgrade: bool,
-    /// Choose only this distribution anew; can be repeated.
-    #[arg(short = 'P', long, value_name = "NAME")]
-    pub upgrade_package: Vec<String>,
+    /// Which pins of the existing lock may move.
+    #[command(flatten)]
+    pub upgrade: Upgrade,
     /// Print the answer; write nothing.
     #[arg(long)]
     pub dry_run: bool,
@@ -56,6 +58,109 @@ pub struct Resolve {
     /// Indexes, cache and network.
     #[command(flatten)]
     pub network: Network,
+}
+
+/// Flags that let pins of the existing lock move. Without any, a pin stays while it holds.
+#[derive(Debug, Args)]
+#[command(
+    next_help_heading = "Upgrades",
+    group = ArgGroup::new("moving").multiple(true).args(["upgrade", "upgrade_package", "upgrade_stack"])
+)]
+pub struct Upgrade {
+    /// Choose everything anew instead of keeping the versions of the existing lock.
+    #[arg(short = 'U', long)]
+    pub upgrade: bool,
+    /// Choose this distribution anew, if given within these versions; can be repeated.
+    #[arg(short = 'P', long, value_name = "NAME[==V]")]
+    pub upgrade_package: Vec<String>,
+    /// Choose the CUDA stack anew and keep the rest: torch and its companions, ONNX Runtime, NVIDIA's libraries.
+    #[arg(long)]
+    pub upgrade_stack: bool,
+    /// Let versions move only within their present minor (2.4.x) or major (2.x) series.
+    #[arg(long, value_enum, requires = "moving", value_name = "SERIES")]
+    pub within: Option<Within>,
+}
+
+/// How far a pin may move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Within {
+    /// The first number of the version stays.
+    Major,
+    /// The first two numbers stay.
+    Minor,
+}
+
+/// `cuda-lock diff`.
+#[derive(Debug, Args)]
+pub struct Diff {
+    /// Two locks, each a file or REVISION:FILE of git. With --git: the files to look at, else every pylock*.toml here.
+    #[arg(value_name = "LOCK", required_unless_present = "git")]
+    pub locks: Vec<String>,
+    /// Compare the locks of this git revision with those in the working tree.
+    #[arg(long, value_name = "REVISION")]
+    pub git: Option<String>,
+    /// How to print the difference.
+    #[arg(long, value_enum, default_value_t = DiffFormat::Text)]
+    pub format: DiffFormat,
+    /// Exit with 1 when the minimum driver rose or a GPU lost its cover.
+    #[arg(long)]
+    pub deny_regressions: bool,
+}
+
+/// How a difference is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum DiffFormat {
+    /// For people.
+    Text,
+    /// For a pull request.
+    Markdown,
+    /// For programs.
+    Json,
+}
+
+/// `cuda-lock cache`.
+#[derive(Debug, Subcommand)]
+pub enum Cache {
+    /// Print the folder.
+    Dir(CacheFolder),
+    /// Print how many bytes it holds.
+    Size(CacheFolder),
+    /// Remove what was not written for a while.
+    Prune(Prune),
+    /// Write the cache as a tar archive, for a machine without a network.
+    Export(Archive),
+    /// Add what an archive holds.
+    Import(Archive),
+}
+
+/// Where the cache is.
+#[derive(Debug, Args)]
+pub struct CacheFolder {
+    /// Another folder than the user's.
+    #[arg(long, value_name = "DIR", env = "CUDA_LOCK_CACHE_DIR")]
+    pub cache_dir: Option<PathBuf>,
+}
+
+/// `cuda-lock cache prune`.
+#[derive(Debug, Args)]
+pub struct Prune {
+    /// The least age of what is removed: 30d, 12h, 0s.
+    #[arg(long, value_name = "AGE", default_value = "30d")]
+    pub older_than: String,
+    /// Where the cache is.
+    #[command(flatten)]
+    pub folder: CacheFolder,
+}
+
+/// `cuda-lock cache export` and `import`.
+#[derive(Debug, Args)]
+pub struct Archive {
+    /// The archive; - for standard output or input.
+    #[arg(value_name = "FILE")]
+    pub archive: PathBuf,
+    /// Where the cache is.
+    #[command(flatten)]
+    pub folder: CacheFolder,
 }
 
 /// Flags of every command that reads indexes.

@@ -1,3 +1,6 @@
 //! One module for each command.
 
+pub mod cache;
+mod check;
+pub mod diff;
 pub mod resolve;

@@ -77,18 +77,7 @@ impl Answer<'_> {
     /// # Errors
     /// When a package cannot be pinned there.
     pub fn requirements(&self, lock: &Pylock) -> Result<String, RequirementsError> {
-        let default = index::pypi().map(|pypi| pypi.url).unwrap_or_default();
-        let command = match &self.plan.spec.name {
-            Some(target) => format!("cuda-lock resolve --target {target}"),
-            None => "cuda-lock resolve".to_owned(),
-        };
-        let manifest = self.manifest.source().name();
-        let style = RequirementsStyle {
-            command: &command,
-            pip_default: &default,
-            manifest: file_name(manifest),
-        };
-        requirements_txt(lock, style)
+        requirements_of(lock, self.manifest, self.plan)
     }
 
     fn index_of(&self, chosen: &Chosen) -> Option<String> {
@@ -100,7 +89,6 @@ impl Answer<'_> {
     }
 
     fn metadata(&self) -> LockMetadata {
-        let machine = &self.problem.machine;
         let layer = |package| {
             let version = self.solution.layer(package).and_then(Version::as_system).cloned();
             version.filter(|_| self.is_used(package))
@@ -129,24 +117,7 @@ impl Answer<'_> {
                     flat: known.config.format == cuda_lock_fetcher::SourceFormat::Flat,
                 })
                 .collect(),
-            machine: LockedMachine {
-                platform: machine.platform,
-                glibc: match &machine.libc {
-                    Some(Libc::Glibc(version)) => Some(version.clone()),
-                    _ => None,
-                },
-                musl: match &machine.libc {
-                    Some(Libc::Musl(version)) => Some(version.clone()),
-                    _ => None,
-                },
-                driver: machine.driver.clone(),
-                gpus: machine
-                    .gpus
-                    .as_ref()
-                    .map(|gpus| gpus.iter().map(|g| g.name.clone()).collect()),
-                libraries: machine.libraries,
-                image: self.plan.spec.machine.image.as_ref().map(|image| image.get_ref().clone()),
-            },
+            machine: locked_machine(self.plan),
             cuda: layer(Package::Cuda),
             cudnn: layer(Package::Cudnn),
             minimum_driver: self.stack.minimum_driver.clone(),
@@ -185,6 +156,46 @@ impl Answer<'_> {
         all.dedup();
         all
     }
+}
+
+/// The machine of a target as the lock records it.
+#[must_use]
+pub fn locked_machine(plan: &Plan) -> LockedMachine {
+    let machine = &plan.problem.machine;
+    LockedMachine {
+        platform: machine.platform,
+        glibc: match &machine.libc {
+            Some(Libc::Glibc(version)) => Some(version.clone()),
+            _ => None,
+        },
+        musl: match &machine.libc {
+            Some(Libc::Musl(version)) => Some(version.clone()),
+            _ => None,
+        },
+        driver: machine.driver.clone(),
+        gpus: machine.gpus.as_ref().map(|gpus| gpus.iter().map(|g| g.name.clone()).collect()),
+        libraries: machine.libraries,
+        image: plan.spec.machine.image.as_ref().map(|image| image.get_ref().clone()),
+    }
+}
+
+/// A lock of a target as requirements.txt.
+///
+/// # Errors
+/// When a package cannot be pinned there.
+pub fn requirements_of(
+    lock: &Pylock,
+    manifest: &Manifest,
+    plan: &Plan,
+) -> Result<String, RequirementsError> {
+    let default = index::pypi().map(|pypi| pypi.url).unwrap_or_default();
+    let command = match &plan.spec.name {
+        Some(target) => format!("cuda-lock resolve --target {target}"),
+        None => "cuda-lock resolve".to_owned(),
+    };
+    let manifest = file_name(manifest.source().name());
+    let style = RequirementsStyle { command: &command, pip_default: &default, manifest };
+    requirements_txt(lock, style)
 }
 
 fn reason(reason: &Reason) -> (String, Vec<String>) {

@@ -3,6 +3,7 @@
 mod args;
 mod commands;
 mod exit;
+mod kept;
 mod lock;
 mod output;
 mod plan;
@@ -26,6 +27,8 @@ fn main() -> ExitCode {
     };
     match cli.command {
         Command::Resolve(args) => commands::resolve::run(&args),
+        Command::Diff(args) => commands::diff::run(&args),
+        Command::Cache(command) => commands::cache::run(&command),
     }
     .into()
 }

@@ -2,6 +2,7 @@
 //!
 //! - [`manifest`]: env.toml, typed, with positions; [`schema`]: its JSON Schema.
 //! - [`pylock`]: the lock (PEP 751), written in one fixed form and read from any tool.
+//! - [`lock_diff`]: what moved between two locks.
 //! - [`requirements_out`]: the same lock as requirements.txt with hashes.
 //! - [`diagnostic`]: messages that point into a file.
 //! - [`atomic`]: files that are either old or new, never half.
@@ -10,6 +11,7 @@ pub mod atomic;
 pub mod diagnostic;
 mod document;
 pub mod input;
+pub mod lock_diff;
 pub mod manifest;
 mod pep508;
 pub mod pylock;

@@ -12,7 +12,9 @@ use cuda_lock_formats::manifest::{ExcludeNewer, Manifest};
 use cuda_lock_formats::pylock::Pylock;
 
 use crate::args::{Format, Resolve};
+use crate::commands::check;
 use crate::exit::Exit;
+use crate::kept::Kept;
 use crate::lock::Answer;
 use crate::output::progress::Progress;
 use crate::output::{conflict, json, message, stack};
@@ -34,6 +36,10 @@ pub fn run(args: &Resolve) -> Exit {
 fn resolve(args: &Resolve) -> Result<Exit, Exit> {
     let manifest = read_manifest(&args.manifest)?;
     let exclude_newer = exclude_newer(args)?;
+    let kept = Kept::new(&args.upgrade).map_err(|text| {
+        message::error(text);
+        Exit::BadInput
+    })?;
     let sources = plan::sources(&manifest, &args.manifest).map_err(bad_input)?;
     if sources.all.is_empty() {
         return Err(bad_input(plan::none_left(&manifest)));
@@ -55,19 +61,22 @@ fn resolve(args: &Resolve) -> Result<Exit, Exit> {
         Exit::BadInput
     })?;
     let fetcher = Arc::new(fetcher);
-    let run = Run { args, manifest: &manifest, sources: &sources, catalog: fetcher.clone() };
-    let outcome = run.all(&plans, &progress);
+    let run =
+        Run { args, manifest: &manifest, sources: &sources, kept: &kept, catalog: fetcher.clone() };
+    let outcome =
+        if args.check { check::all(&run, &plans, &progress) } else { run.all(&plans, &progress) };
     progress.clear();
     fetcher.finish();
     outcome
 }
 
 /// What all targets share.
-struct Run<'a> {
-    args: &'a Resolve,
-    manifest: &'a Manifest,
-    sources: &'a Sources,
-    catalog: Arc<dyn Catalog>,
+pub(super) struct Run<'a> {
+    pub(super) args: &'a Resolve,
+    pub(super) manifest: &'a Manifest,
+    pub(super) sources: &'a Sources,
+    pub(super) kept: &'a Kept,
+    pub(super) catalog: Arc<dyn Catalog>,
 }
 
 impl Run<'_> {
@@ -79,7 +88,8 @@ impl Run<'_> {
         for plan in plans {
             let target = plan.spec.name.as_deref();
             let paths = Paths::new(&self.args.manifest, target);
-            let solved = self.solve(plan, &paths);
+            let lock = existing(&paths);
+            let solved = self.solve(plan, lock.as_ref());
             progress.clear();
             match solved {
                 Ok((problem, solution)) => {
@@ -92,6 +102,7 @@ impl Run<'_> {
                         solution: &solution,
                         stack: &system,
                     };
+                    self.name_unknown(lock.as_ref(), &solution);
                     self.show(&answer, &mut reports);
                     let lock = answer.pylock();
                     let requirements = answer.requirements(&lock).map_err(|error| {
@@ -117,12 +128,16 @@ impl Run<'_> {
         Ok(exit)
     }
 
-    /// The newest Python of the plan for which there is a solution.
-    fn solve(&self, plan: &Plan, paths: &Paths) -> Result<(Arc<Problem>, Solution), SolveError> {
+    /// The solution for the first Python that has one: that of the lock that is there, then the newest.
+    pub(super) fn solve(
+        &self,
+        plan: &Plan,
+        lock: Option<&Pylock>,
+    ) -> Result<(Arc<Problem>, Solution), SolveError> {
         let mut first = None;
-        for python in &plan.pythons {
+        for python in self.kept.pythons(lock, plan) {
             let mut problem = plan.problem_for(python);
-            problem.policy.preferences = self.kept(paths);
+            self.kept.apply(lock, &mut problem);
             let problem = Arc::new(problem);
             match solve(Arc::clone(&problem), Arc::clone(&self.catalog)) {
                 Ok(solution) => return Ok((problem, solution)),
@@ -140,28 +155,14 @@ impl Run<'_> {
         }
     }
 
-    /// The versions of the lock that is there, which are kept while they hold.
-    fn kept(
-        &self,
-        paths: &Paths,
-    ) -> std::collections::BTreeMap<cuda_lock_constraint::name::Name, pep440_rs::Version> {
-        if self.args.upgrade {
-            return Default::default();
-        }
-        let Ok(text) = fs_err::read_to_string(&paths.lock) else { return Default::default() };
-        let name = paths.lock.display().to_string();
-        let Ok(lock) = Pylock::parse(&text, &name) else { return Default::default() };
-        let moved = |name: &str| {
-            self.args.upgrade_package.iter().any(|wanted| {
-                cuda_lock_constraint::name::Name::new(wanted)
-                    .is_ok_and(|wanted| wanted.as_str() == name)
-            })
+    fn name_unknown(&self, lock: Option<&Pylock>, solution: &Solution) {
+        let locked = lock.map(|lock| lock.packages.as_slice()).unwrap_or_default();
+        let known = |name| {
+            solution.builds.contains_key(&name) || locked.iter().any(|package| package.name == name)
         };
-        lock.packages
-            .into_iter()
-            .filter(|package| !moved(package.name.as_str()))
-            .filter_map(|package| Some((package.name, package.version?)))
-            .collect()
+        for name in self.kept.unknown(known) {
+            message::warning(format_args!("--upgrade-package {name}: nothing here needs {name}"));
+        }
     }
 
     fn show(&self, answer: &Answer<'_>, reports: &mut Vec<json::TargetReport>) {
@@ -202,6 +203,9 @@ impl Run<'_> {
             message::line(format_args!("target {target}:"));
         }
         conflict::print(found, self.args.verbose);
+        if let Some(hint) = self.kept.hint() {
+            message::help(hint);
+        }
     }
 
     fn write(&self, files: &[Written]) -> Result<(), Exit> {
@@ -228,14 +232,32 @@ impl Run<'_> {
     }
 }
 
+/// The lock that is there. Its pins are only a preference, so one that cannot be read is no error.
+fn existing(paths: &Paths) -> Option<Pylock> {
+    let text = fs_err::read_to_string(&paths.lock).ok()?;
+    let name = paths.lock.display().to_string();
+    match Pylock::parse(&text, &name) {
+        Ok(lock) => Some(lock),
+        Err(why) => {
+            if let Some(first) = why.iter().next() {
+                message::warning(format_args!(
+                    "every version is chosen anew: {}",
+                    first.one_line()
+                ));
+            }
+            None
+        }
+    }
+}
+
 /// The files of one target, beside env.toml.
-struct Paths {
-    lock: PathBuf,
-    requirements: PathBuf,
+pub(super) struct Paths {
+    pub(super) lock: PathBuf,
+    pub(super) requirements: PathBuf,
 }
 
 impl Paths {
-    fn new(manifest: &Path, target: Option<&str>) -> Self {
+    pub(super) fn new(manifest: &Path, target: Option<&str>) -> Self {
         let (lock, requirements) = match target {
             None => ("pylock.toml".to_owned(), "requirements.txt".to_owned()),
             Some(name) => (format!("pylock.{name}.toml"), format!("requirements.{name}.txt")),
@@ -270,7 +292,7 @@ fn bad_input(diagnostics: cuda_lock_formats::diagnostic::Diagnostics) -> Exit {
     Exit::BadInput
 }
 
-fn unreadable(error: &CatalogError) -> Exit {
+pub(super) fn unreadable(error: &CatalogError) -> Exit {
     message::error(error);
     Exit::Network
 }

@@ -1,0 +1,191 @@
+//! `cuda-lock resolve --check`: do the files match env.toml, and do their pins still hold? Writes nothing.
+//!
+//! What needs no index is compared first: the manifest's digest, the machine, the files with what they would be written
+//! as. Only a lock that passes is solved again, with its own pins preferred: METADATA never changes, so with fresh pages
+//! in the cache this asks nothing of the network, and with stale ones it asks once per page whether the page still holds.
+
+mod env;
+mod pins;
+mod reason;
+mod text;
+
+use std::io::Write as _;
+use std::path::Path;
+
+use cuda_lock_constraint::matrix;
+use cuda_lock_constraint::solve::{Conflict, SolveError};
+use cuda_lock_formats::pylock::{LockMetadata, Pylock};
+
+use self::reason::{FileReport, Reason, Report};
+use crate::args::Format;
+use crate::commands::resolve::{Paths, Run, unreadable};
+use crate::exit::Exit;
+use crate::lock::{Answer, requirements_of};
+use crate::output::progress::Progress;
+use crate::output::{conflict, message};
+use crate::plan::Plan;
+
+/// Checks the files of every target.
+pub(super) fn all(run: &Run<'_>, plans: &[Plan], progress: &Progress) -> Result<Exit, Exit> {
+    let mut files = Vec::new();
+    for plan in plans {
+        let paths = Paths::new(&run.args.manifest, plan.spec.name.as_deref());
+        let (lock, reasons) = check_lock(run, plan, &paths.lock, progress)?;
+        files.push(FileReport::new(&paths.lock, reasons));
+        let reasons = check_requirements(run, plan, &paths.requirements, lock.as_ref());
+        files.push(FileReport::new(&paths.requirements, reasons));
+    }
+    progress.clear();
+    let report = Report::new(files);
+    let exit = if report.up_to_date { Exit::Ok } else { Exit::No };
+    print(run, &report);
+    Ok(exit)
+}
+
+/// The lock, when it can be read, and what is wrong with it.
+fn check_lock(
+    run: &Run<'_>,
+    plan: &Plan,
+    path: &Path,
+    progress: &Progress,
+) -> Result<(Option<Pylock>, Vec<Reason>), Exit> {
+    let Some(text) = read(path)? else { return Ok((None, vec![Reason::Missing])) };
+    let lock = match Pylock::parse(&text, &path.display().to_string()) {
+        Ok(lock) => lock,
+        Err(why) => return Ok((None, vec![Reason::Unreadable(text::broken(&text, &why))])),
+    };
+    let Some(tool) = &lock.tool else { return Ok((Some(lock), vec![Reason::Foreign])) };
+    let mut reasons = Vec::new();
+    if tool.manifest == run.manifest.target_digest(&plan.spec) {
+        reasons.extend(env::moved_cutoff(tool, plan).map(Reason::Environment));
+    } else {
+        reasons.extend(env::changes(tool, plan).into_iter().map(Reason::Environment));
+    }
+    let written = lock.to_toml();
+    if let Some(at) = text::first_difference(&text, &written) {
+        reasons.push(Reason::Edited(at));
+    }
+    if reasons.is_empty() {
+        reasons = check_pins(run, plan, &lock, tool, progress)?;
+    }
+    Ok((Some(lock), reasons))
+}
+
+/// Whether solving again, with the pins preferred, gives the same lock.
+fn check_pins(
+    run: &Run<'_>,
+    plan: &Plan,
+    lock: &Pylock,
+    tool: &LockMetadata,
+    progress: &Progress,
+) -> Result<Vec<Reason>, Exit> {
+    let solved = run.solve(plan, Some(lock));
+    progress.clear();
+    let (problem, solution) = match solved {
+        Ok(solved) => solved,
+        Err(SolveError::Conflict(found)) => {
+            explain(run, plan, &found);
+            return Ok(vec![Reason::Unsolvable]);
+        }
+        Err(SolveError::Catalog(error)) => return Err(unreadable(&error)),
+    };
+    for warning in &solution.warnings {
+        message::warning(warning);
+    }
+    let system = solution.system_stack(&problem);
+    let answer = Answer {
+        manifest: run.manifest,
+        plan,
+        problem: &problem,
+        sources: run.sources,
+        solution: &solution,
+        stack: &system,
+    };
+    let mut now = answer.pylock();
+    let other_facts = tool.matrices != matrix::REVISION;
+    let mut reasons = pins::moved(run, lock, &now, &answer, other_facts)?;
+    if other_facts {
+        reasons.extend(pins::changed_facts(tool, now.tool.as_ref()).map(Reason::Facts));
+        // Other words for the same facts are no reason to write the lock anew.
+        if let Some(new) = &mut now.tool {
+            pins::take_words(new, tool);
+        }
+    }
+    if reasons.is_empty()
+        && let Some(at) = text::first_difference(&lock.to_toml(), &now.to_toml())
+    {
+        reasons.push(Reason::Edited(at));
+    }
+    Ok(reasons)
+}
+
+/// requirements.txt must be what the lock beside it gives.
+fn check_requirements(
+    run: &Run<'_>,
+    plan: &Plan,
+    path: &Path,
+    lock: Option<&Pylock>,
+) -> Vec<Reason> {
+    let text = match read(path) {
+        Ok(Some(text)) => text,
+        Ok(None) => return vec![Reason::Missing],
+        Err(_) => return vec![Reason::Unreadable("it cannot be read".to_owned())],
+    };
+    // Without a lock of this program there is nothing to compare with, and the lock's own reason says what to do.
+    let Some(lock) = lock.filter(|lock| lock.tool.is_some()) else { return Vec::new() };
+    match requirements_of(lock, run.manifest, plan) {
+        Ok(written) => {
+            text::first_difference(&text, &written).map(Reason::Differs).into_iter().collect()
+        }
+        Err(error) => vec![Reason::Unreadable(error.to_string())],
+    }
+}
+
+/// A file, `None` when there is none.
+fn read(path: &Path) -> Result<Option<String>, Exit> {
+    match fs_err::read(path) {
+        Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => {
+            message::error(error);
+            Err(Exit::BadInput)
+        }
+    }
+}
+
+fn explain(run: &Run<'_>, plan: &Plan, found: &Conflict) {
+    if run.args.format == Format::Json {
+        return;
+    }
+    if let Some(target) = &plan.spec.name {
+        message::line(format_args!("target {target}:"));
+    }
+    conflict::print(found, run.args.verbose);
+}
+
+fn print(run: &Run<'_>, report: &Report) {
+    let mut out = anstream::stdout();
+    if run.args.format == Format::Json {
+        if let Ok(text) = serde_json::to_string_pretty(report) {
+            let _ = writeln!(out, "{text}");
+        }
+        return;
+    }
+    for file in &report.files {
+        if file.up_to_date {
+            if !run.args.quiet {
+                let _ = writeln!(out, "up to date: {}", file.path);
+            }
+            continue;
+        }
+        message::line(format_args!("stale: {}", file.path));
+        for reason in &file.reasons {
+            message::line(format_args!("  - {}", reason.text));
+        }
+    }
+    if !report.up_to_date {
+        message::help(
+            "to write the files anew, keeping every pin that holds, run: cuda-lock resolve",
+        );
+    }
+}
