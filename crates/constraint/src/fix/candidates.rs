@@ -47,7 +47,8 @@ pub(super) fn of(problem: &Problem, conflict: &Conflict) -> Candidates {
     for first in &moves {
         pairs.extend(machine.iter().map(|second| [second.clone(), first.clone()]));
     }
-    let mut keeping = substitutions(problem, conflict);
+    let mut keeping = renames(&involved, conflict);
+    keeping.extend(substitutions(problem, conflict));
     keeping.extend(moves);
     keeping.extend(options(problem, conflict));
     keeping.extend(machine);
@@ -65,6 +66,21 @@ fn involved(problem: &Problem, conflict: &Conflict) -> Vec<Arc<Requirement>> {
     };
     let requirements = problem.requirements.iter();
     requirements.filter(|r| asked(problem.substituted(r.name))).cloned().collect()
+}
+
+/// Names that no index has, as they were probably meant.
+fn renames(involved: &[Arc<Requirement>], conflict: &Conflict) -> Vec<Change> {
+    let meant = |requirement: &Arc<Requirement>| {
+        conflict.facts.iter().find_map(|fact| match fact {
+            CollidingFact::NoVersion { package, unknown_project: Some(Some(meant)), .. }
+                if package.dist_name() == Some(requirement.name) =>
+            {
+                Change::rename(requirement, meant)
+            }
+            _ => None,
+        })
+    };
+    involved.iter().filter_map(meant).collect()
 }
 
 /// One owner of an import package for another.

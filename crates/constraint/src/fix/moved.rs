@@ -45,6 +45,12 @@ pub(super) fn rewritten(requirement: &Requirement, chosen: &Pep440) -> Option<St
     Some(assemble(requirement, &parts.join(",")))
 }
 
+/// The requirement on another distribution.
+pub(super) fn renamed(requirement: &Requirement, name: &str) -> String {
+    let versions = requirement.specifiers.to_string().replace(' ', "");
+    assemble(requirement, &versions).replacen(requirement.name.as_str(), name, 1)
+}
+
 fn assemble(requirement: &Requirement, versions: &str) -> String {
     let extras = match &*requirement.extras {
         [] => String::new(),
