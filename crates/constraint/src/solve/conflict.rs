@@ -109,7 +109,9 @@ impl Conflict {
     /// The distributions that no index has.
     pub fn unknown_projects(&self) -> impl Iterator<Item = Name> {
         self.facts.iter().filter_map(|fact| match fact {
-            CollidingFact::NoVersion { package, unknown_project: Some(_), .. } => package.dist_name(),
+            CollidingFact::NoVersion { package, unknown_project: Some(_), .. } => {
+                package.dist_name()
+            }
             _ => None,
         })
     }

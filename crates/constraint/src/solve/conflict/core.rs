@@ -6,6 +6,7 @@
 
 use std::cmp::Reverse;
 use std::convert::Infallible;
+use std::ops::Bound;
 
 use pubgrub::{Dependencies, DependencyProvider, PackageResolutionStatistics, PubGrubError};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -17,7 +18,7 @@ use crate::solve::candidates::PassedOver;
 use crate::solve::conflict::leaves::Leaves;
 use crate::solve::layers;
 use crate::solve::provider::Provider;
-use crate::version::{DistVersion, Range, Version};
+use crate::version::{DistVersion, Range, SourceId, Version};
 
 /// So many trials at most: proofs with more groups of facts than this are not reduced to the end.
 const TRIALS: usize = 400;
@@ -149,6 +150,23 @@ impl<'a> World<'a> {
     }
 }
 
+/// A version in the range, whether it exists or not.
+fn some_version(range: &Range) -> Option<Version> {
+    let lowest = |bound: &Bound<Version>| match bound {
+        Bound::Included(version) => Some(version.clone()),
+        Bound::Excluded(Version::Dist(build)) => Some(Version::Dist(match build.version() {
+            Some(version) => DistVersion::after_locals(version.clone()),
+            None => DistVersion::new(pep440_rs::Version::new([0]), SourceId(0)),
+        })),
+        Bound::Excluded(_) | Bound::Unbounded => None,
+    };
+    range
+        .iter()
+        .flat_map(|(low, high)| [lowest(low), lowest(high)])
+        .flatten()
+        .find(|version| range.contains(version))
+}
+
 impl DependencyProvider for World<'_> {
     type P = Package;
     type V = Version;
@@ -184,6 +202,10 @@ impl DependencyProvider for World<'_> {
             return Ok(Some(absent));
         }
         let range = self.candidates(*package, range);
+        if !self.provider.was_asked_for(name) {
+            // The proof ended before the project's page was read: any version in the range may exist.
+            return Ok(some_version(&range));
+        }
         let known = self.known.get(&name).into_iter().flatten().rev();
         Ok(known.into_iter().find(|version| range.contains(version)).cloned())
     }
