@@ -154,7 +154,9 @@ impl Search<'_> {
             return None;
         }
         self.found.solves += 1;
-        let bounded = Arc::new(Bounded::new(Arc::clone(catalog), self.deadline));
+        // One hard try must not take the time of all others.
+        let share = Instant::now() + self.budget.time / 3;
+        let bounded = Arc::new(Bounded::new(Arc::clone(catalog), share.min(self.deadline)));
         let solved = solve(Arc::new(problem), bounded.clone());
         if bounded.ran_out() {
             self.found.stopped = true;

@@ -84,7 +84,8 @@ pub(super) fn releases_between(
     {
         let Ok(Some(project)) = catalog.project(source.id, requirement.name) else { continue };
         let public = project.versions.iter().map(|version| version.clone().without_local());
-        releases.extend(public.filter(|v| v.is_stable() && *v > start && *v < end));
+        let above = |v: &Pep440| *v > start || (*v == start && requirement.local_label().is_some());
+        releases.extend(public.filter(|v| v.is_stable() && above(v) && *v < end));
         break;
     }
     releases.dedup();

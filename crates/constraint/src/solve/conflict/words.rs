@@ -152,8 +152,13 @@ fn statement(fact: &CollidingFact, gpus: &[Gpu]) -> Option<Statement> {
         CollidingFact::Needs { subject, versions, known, package, range, existing, reasons } => {
             let subject_text = package_text(*subject, &versions_text(*subject, versions, known));
             let reason = reasons.first();
-            let source =
-                reason.and_then(|(version, reason)| source_text(*subject, version, reason));
+            let source = match reason {
+                Some((version, Reason::WheelTag { .. })) if reasons.len() == 1 => {
+                    Some(format!("file names of {subject} {version} on the index"))
+                }
+                Some((version, reason)) => source_text(*subject, version, reason),
+                None => None,
+            };
             let text = match (package, reason) {
                 (_, Some((_, Reason::WheelTag { text }))) if reasons.len() == 1 => {
                     format!("{subject_text} {text}")
