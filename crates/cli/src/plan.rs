@@ -1,6 +1,7 @@
 //! From env.toml to problems and a fetcher: what is solved, and where builds may come from.
 
 mod moved;
+mod others;
 mod sources;
 
 use std::collections::BTreeMap;
@@ -23,6 +24,7 @@ use pep440_rs::Version as Pep440;
 use serde_spanned::Spanned;
 
 use crate::args::Network;
+pub use others::other_backends;
 pub use sources::{Sources, none_left};
 
 /// One target of env.toml, ready to be solved.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cuda_lock_constraint::catalog::{Catalog, CatalogError};
+use cuda_lock_constraint::fix;
 use cuda_lock_constraint::solve::{Conflict, Problem, Solution, SolveError, solve};
 use cuda_lock_fetcher::Fetcher;
 use cuda_lock_formats::atomic::{Outcome, Output, write_all};
@@ -17,7 +18,7 @@ use crate::exit::Exit;
 use crate::kept::Kept;
 use crate::lock::Answer;
 use crate::output::progress::Progress;
-use crate::output::{conflict, json, message, stack};
+use crate::output::{conflict, fixes, json, message, stack};
 use crate::plan::{self, Plan, Sources};
 
 /// A file that is to be written.
@@ -114,7 +115,7 @@ impl Run<'_> {
                 }
                 Err(SolveError::Conflict(found)) => {
                     exit = Exit::No;
-                    self.refuse(target, &found, &mut reports);
+                    self.refuse(plan, &found, &mut reports);
                 }
                 Err(SolveError::Catalog(error)) => return Err(unreadable(&error)),
             }
@@ -166,8 +167,8 @@ impl Run<'_> {
     }
 
     fn show(&self, answer: &Answer<'_>, reports: &mut Vec<json::TargetReport>) {
-        for warning in &answer.solution.warnings {
-            message::warning(warning);
+        if !self.args.quiet {
+            answer.solution.warnings.iter().for_each(message::warning);
         }
         if self.args.format == Format::Json {
             reports.push(json::solved(answer));
@@ -189,21 +190,29 @@ impl Run<'_> {
         }
     }
 
-    fn refuse(
-        &self,
-        target: Option<&str>,
-        found: &Conflict,
-        reports: &mut Vec<json::TargetReport>,
-    ) {
-        if self.args.format == Format::Json {
-            reports.push(json::unsolved(target, found));
-            return;
+    /// Says why there is no answer, then looks for changes after which there is one.
+    fn refuse(&self, plan: &Plan, found: &Conflict, reports: &mut Vec<json::TargetReport>) {
+        let target = plan.spec.name.as_deref();
+        let json = self.args.format == Format::Json;
+        if !json {
+            if let Some(target) = target {
+                message::line(format_args!("target {target}:"));
+            }
+            conflict::print(found, self.args.verbose);
+            if self.args.quiet {
+                return;
+            }
         }
-        if let Some(target) = target {
-            message::line(format_args!("target {target}:"));
+        let others =
+            plan::other_backends(self.manifest, &self.args.manifest, plan, &self.args.network);
+        let tried = fix::find(&plan.problem, &self.catalog, found, others, fix::Budget::default());
+        let located = fixes::located(&tried, self.manifest, plan);
+        if json {
+            reports.push(json::unsolved(target, found, located));
+        } else {
+            fixes::print(&located, &tried, self.manifest);
         }
-        conflict::print(found, self.args.verbose);
-        if let Some(hint) = self.kept.hint() {
+        if !json && let Some(hint) = self.kept.hint() {
             message::help(hint);
         }
     }

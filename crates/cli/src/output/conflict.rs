@@ -23,8 +23,13 @@ pub fn print(conflict: &Conflict, verbose: bool) {
         let more = statements.len() - shown;
         message::line(format_args!("  ... and {more} more facts; --verbose shows them all"));
     }
-    if let Some(why) = &conflict.unasked {
+    if !conflict.hints.is_empty() || conflict.unasked.is_some() {
         message::line("");
+    }
+    for hint in &conflict.hints {
+        message::line(format_args!("{STRONG}note{STRONG:#}: {hint}"));
+    }
+    if let Some(why) = &conflict.unasked {
         message::line(format_args!(
             "{STRONG}note{STRONG:#}: other builds may do, but their index could not be asked: {why}"
         ));

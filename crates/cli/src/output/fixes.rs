@@ -50,11 +50,12 @@ pub fn print(fixes: &[Fix], found: &Found, manifest: &Manifest) {
     let file = manifest.source().name();
     message::line("");
     match fixes {
-        [] if found.stopped => message::help(format_args!(
-            "no fix found in {} tries; stopped looking",
-            found.solves
+        [] if found.stopped => {
+            message::help(format_args!("no fix found in {} tries; stopped looking", found.solves))
+        }
+        [] => message::help(format_args!(
+            "no single change of env.toml that was tried makes it solvable"
         )),
-        [] => message::help(format_args!("no single change of env.toml that was tried makes it solvable")),
         [_] => message::help("this change makes it solvable (it was tried):"),
         _ => message::help("any one of these makes it solvable (each was tried):"),
     }
@@ -107,7 +108,9 @@ impl Place<'_> {
         let options = &self.manifest.options;
         let quoted = |text: &dyn std::fmt::Display| format!("\"{text}\"");
         match change {
-            Change::Move { requirement, now } => self.dependency(requirement.text(), Some(quoted(now))),
+            Change::Move { requirement, now } => {
+                self.dependency(requirement.text(), Some(quoted(now)))
+            }
             Change::Drop { requirement } => self.dependency(requirement.text(), None),
             Change::Substitute { from, to } => Edit {
                 line: None,
@@ -167,7 +170,8 @@ impl Place<'_> {
     }
 
     fn dependency(&self, text: &str, new: Option<String>) -> Edit {
-        let written = self.plan.spec.dependencies.iter().find(|known| known.get_ref().trim() == text.trim());
+        let written =
+            self.plan.spec.dependencies.iter().find(|known| known.get_ref().trim() == text.trim());
         Edit {
             line: written.map(|written| self.line(written)),
             key: "dependencies".into(),

@@ -29,6 +29,10 @@ pub struct TargetReport {
     pub warnings: Vec<String>,
     /// The facts that collide, when there is no solution.
     pub conflict: Vec<Fact>,
+    /// Changes to env.toml after which there is a solution, each tried, cheapest first.
+    pub fixes: Vec<super::fixes::Fix>,
+    /// Builds that are known to exist on indexes that env.toml leaves out.
+    pub hints: Vec<String>,
 }
 
 /// One line of the stack.
@@ -77,12 +81,18 @@ pub fn solved(answer: &Answer<'_>) -> TargetReport {
         loading: answer.stack.loading.iter().map(|step| step.text.clone()).collect(),
         warnings: answer.solution.warnings.clone(),
         conflict: Vec::new(),
+        fixes: Vec::new(),
+        hints: Vec::new(),
     }
 }
 
 /// The report of a target without solution.
 #[must_use]
-pub fn unsolved(target: Option<&str>, conflict: &Conflict) -> TargetReport {
+pub fn unsolved(
+    target: Option<&str>,
+    conflict: &Conflict,
+    fixes: Vec<super::fixes::Fix>,
+) -> TargetReport {
     TargetReport {
         target: target.map(str::to_owned),
         stack: None,
@@ -94,5 +104,7 @@ pub fn unsolved(target: Option<&str>, conflict: &Conflict) -> TargetReport {
             .into_iter()
             .map(|statement| Fact { text: statement.text, source: statement.source })
             .collect(),
+        fixes,
+        hints: conflict.hints.clone(),
     }
 }

@@ -250,8 +250,11 @@ impl Provider {
         if let Some(version) = &choice
             && !extra
         {
-            self.chosen.borrow_mut().insert(name, version.clone());
-            self.look_ahead(name, &candidates, range, version);
+            let before = self.chosen.borrow_mut().insert(name, version.clone());
+            // The same version again says nothing about this project: something else was reconsidered.
+            if before.is_none_or(|before| before != *version) {
+                self.look_ahead(name, &candidates, range, version);
+            }
         }
         Ok(choice)
     }
