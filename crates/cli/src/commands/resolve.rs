@@ -9,6 +9,7 @@ use cuda_lock_constraint::fix;
 use cuda_lock_constraint::solve::{Conflict, Problem, Solution, SolveError, solve};
 use cuda_lock_fetcher::Fetcher;
 use cuda_lock_formats::atomic::{Outcome, Output, write_all};
+use cuda_lock_formats::diagnostic::mask_credentials;
 use cuda_lock_formats::manifest::{ExcludeNewer, Manifest};
 use cuda_lock_formats::pylock::Pylock;
 
@@ -190,6 +191,22 @@ impl Run<'_> {
         }
     }
 
+    /// Where a project was looked for that no index has.
+    fn name_the_asked(&self, plan: &Plan, found: &Conflict) {
+        for name in found.unknown_projects() {
+            let asked: Vec<String> = plan
+                .problem
+                .asked_for(name)
+                .into_iter()
+                .filter_map(|id| self.sources.all.get(usize::from(id.0)))
+                .map(|known| {
+                    format!("{} ({})", known.source.name, mask_credentials(known.config.url.as_str()))
+                })
+                .collect();
+            message::help(format_args!("asked for {name}: {}", asked.join(", ")));
+        }
+    }
+
     /// Says why there is no answer, then looks for changes after which there is one.
     fn refuse(&self, plan: &Plan, found: &Conflict, reports: &mut Vec<json::TargetReport>) {
         let target = plan.spec.name.as_deref();
@@ -199,6 +216,7 @@ impl Run<'_> {
                 message::line(format_args!("target {target}:"));
             }
             conflict::print(found, self.args.verbose);
+            self.name_the_asked(plan, found);
             if self.args.quiet {
                 return;
             }

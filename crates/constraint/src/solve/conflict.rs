@@ -106,6 +106,14 @@ impl Conflict {
         conflict
     }
 
+    /// The distributions that no index has.
+    pub fn unknown_projects(&self) -> impl Iterator<Item = Name> {
+        self.facts.iter().filter_map(|fact| match fact {
+            CollidingFact::NoVersion { package, unknown_project: Some(_), .. } => package.dist_name(),
+            _ => None,
+        })
+    }
+
     /// The distributions that take part, in the order of the facts.
     #[must_use]
     pub fn distributions(&self) -> Vec<Name> {

@@ -106,6 +106,12 @@ impl Problem {
         }
     }
 
+    /// The general indexes that are asked for a distribution, in order.
+    #[must_use]
+    pub fn asked_for(&self, name: Name) -> Vec<SourceId> {
+        self.places(name, &Reach::General).general
+    }
+
     /// True when some index could have other builds of what is asked for.
     pub(super) fn has_accelerators(&self) -> bool {
         self.sources

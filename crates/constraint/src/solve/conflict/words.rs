@@ -262,8 +262,8 @@ fn passed_over_text(rejection: &Rejection) -> String {
         PassedOver::Prerelease => {
             "every release in this range is a pre-release, and those are taken only when they are asked for".to_owned()
         }
-        PassedOver::Yanked(why) if why.is_empty() => "its author withdrew it".to_owned(),
-        PassedOver::Yanked(why) => format!("its author withdrew it: {why}"),
+        PassedOver::Yanked(why) if why.is_empty() => "it is yanked: its author withdrew it".to_owned(),
+        PassedOver::Yanked(why) => format!("it is yanked: {why}"),
         PassedOver::TooNew => "all its files are newer than exclude-newer".to_owned(),
         PassedOver::NoFile(files) => match files.first() {
             Some(nearest) => format!("no file fits this machine and Python ({nearest})"),
