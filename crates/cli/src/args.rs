@@ -23,6 +23,8 @@ pub enum Command {
     /// Look after the cache folder.
     #[command(subcommand)]
     Cache(Cache),
+    /// Check an installed environment: versions as locked, libraries that load, the GPU in use.
+    Verify(Verify),
 }
 
 /// `cuda-lock resolve`.
@@ -116,6 +118,23 @@ pub enum DiffFormat {
     Markdown,
     /// For programs.
     Json,
+}
+
+/// `cuda-lock verify`.
+#[derive(Debug, Args)]
+pub struct Verify {
+    /// The lock that was installed.
+    #[arg(default_value = "pylock.toml", value_name = "LOCK")]
+    pub lock: PathBuf,
+    /// The Python of the environment.
+    #[arg(long, value_name = "PYTHON", default_value = if cfg!(windows) { "python" } else { "python3" })]
+    pub python: PathBuf,
+    /// Print the checks as a script that runs without cuda-lock, instead of running them.
+    #[arg(long, conflicts_with = "format")]
+    pub script: bool,
+    /// How to print the result.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
 }
 
 /// `cuda-lock cache`.

@@ -4,3 +4,4 @@ pub mod cache;
 mod check;
 pub mod diff;
 pub mod resolve;
+pub mod verify;
