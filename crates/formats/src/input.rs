@@ -1,0 +1,57 @@
+//! Readers of everything that people already have, for `audit` and `init`.
+//!
+//! [`read`] takes the bytes of a file and gives an [`Input`]: what is asked for or installed ([`Entry`]), from which
+//! indexes ([`IndexOptions`]), on top of what ([`Environment`]), and everything that is wrong with the file itself
+//! ([`Problem`]). The kind of the file is told by its content ([`sniff`]); its name is only a hint.
+//!
+//! A problem never ends the reading: a line that pip would refuse is reported where it stands, and the rest of the file
+//! is read all the same. No reader judges whether the packages fit together; that is what the rules are for.
+//!
+//! Reading does no I/O of its own. Files that a file includes come through a [`FileLoader`].
+//!
+//! | module | what |
+//! | --- | --- |
+//! | `model` | the result, the same for all kinds |
+//! | `text`, `decode`, `shell` | text with its way back to the file, character encodings, words of a shell |
+//! | `pep508`, `marker`, `link`, `options` | a requirement, a marker, a URL or path, an option, as pip reads them |
+//! | `requirements`, `tables`, `conda`, `yaml`, `environment`, `pyproject`, `poetry`, `locks`, `dockerfile`, `ci`, `commands` | the kinds of files |
+//! | `site_packages`, `elf` | what is installed in a folder |
+
+mod build;
+mod ci;
+mod commands;
+mod conda;
+mod decode;
+mod dockerfile;
+mod environment;
+mod install_options;
+mod link;
+mod loader;
+mod locks;
+mod marker;
+mod model;
+mod options;
+mod pep508;
+mod pixi;
+mod poetry;
+mod pyproject;
+mod read;
+mod requirements;
+mod shell;
+mod sniff;
+mod specifier;
+mod tables;
+mod text;
+mod toml_doc;
+mod yaml;
+mod yaml_flow;
+
+pub use decode::{Encoding, decode};
+pub use loader::{DiskLoader, FileLoader, LoadError, MemoryLoader};
+pub use model::{
+    Entry, Environment, Group, Hash, Image, Include, IndexOptions, Input, Level, Location,
+    NamedIndex, Origin, Position, Problem, ProblemCode, PythonRequest, Requires, Setting, Source,
+    SourceFile, SourceTarget, Span, SystemPackage, Wheel,
+};
+pub use read::{read, read_as};
+pub use sniff::{Kind, sniff};
