@@ -1,8 +1,12 @@
 //! The command line.
 
+mod audit;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+
+pub use audit::{Audit, AuditFormat};
 
 /// Locks Python environments that will load and run on the GPU machine you name.
 #[derive(Debug, Parser)]
@@ -18,6 +22,8 @@ pub struct Cli {
 pub enum Command {
     /// Solve env.toml and write pylock.toml and requirements.txt beside it.
     Resolve(Resolve),
+    /// Judge files that exist already: would what they install run on that machine?
+    Audit(Box<Audit>),
 }
 
 /// `cuda-lock resolve`.

@@ -1,3 +1,4 @@
 //! One module for each command.
 
+pub mod audit;
 pub mod resolve;

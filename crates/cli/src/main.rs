@@ -26,6 +26,7 @@ fn main() -> ExitCode {
     };
     match cli.command {
         Command::Resolve(args) => commands::resolve::run(&args),
+        Command::Audit(args) => commands::audit::run(&args),
     }
     .into()
 }

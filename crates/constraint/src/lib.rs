@@ -14,7 +14,9 @@
 //! | [`rules`] | from facts to constraints |
 //! | [`solve`] | from a problem to an answer, or to the proof that there is none |
 //! | [`check`] | constraints evaluated on pins |
+//! | [`audit`] | every rule on what a file installs |
 
+pub mod audit;
 pub mod catalog;
 pub mod check;
 pub mod constraint;
