@@ -3,4 +3,5 @@
 pub mod cache;
 mod check;
 pub mod diff;
+pub mod explain;
 pub mod resolve;
