@@ -16,7 +16,9 @@
 //! | [`explain`] | why an answer is what it is, and why not a newer one |
 //! | [`fix`] | changes to env.toml after which there is an answer, each tried |
 //! | [`check`] | constraints evaluated on pins |
+//! | [`audit`] | every rule on what a file installs |
 
+pub mod audit;
 pub mod catalog;
 pub mod check;
 pub mod constraint;
