@@ -1,8 +1,12 @@
 //! The command line.
 
+mod audit;
+
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
+
+pub use audit::{Audit, AuditFormat};
 
 /// Locks Python environments that will load and run on the GPU machine you name.
 #[derive(Debug, Parser)]
@@ -25,6 +29,8 @@ pub enum Command {
     Cache(Cache),
     /// Check an installed environment: versions as locked, libraries that load, the GPU in use.
     Verify(Verify),
+    /// Judge files that exist already: would what they install run on that machine?
+    Audit(Box<Audit>),
 }
 
 /// `cuda-lock resolve`.

@@ -1,5 +1,6 @@
 //! One module for each command.
 
+pub mod audit;
 pub mod cache;
 mod check;
 pub mod diff;

@@ -30,6 +30,7 @@ fn main() -> ExitCode {
         Command::Diff(args) => commands::diff::run(&args),
         Command::Verify(args) => commands::verify::run(&args),
         Command::Cache(command) => commands::cache::run(&command),
+        Command::Audit(args) => commands::audit::run(&args),
     }
     .into()
 }

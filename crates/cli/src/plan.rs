@@ -166,7 +166,8 @@ fn pinned(
         .collect()
 }
 
-fn model(model: Option<&manifest::Model>) -> Option<Model> {
+/// The model of an env.toml as the rules see it.
+pub(crate) fn model(model: Option<&manifest::Model>) -> Option<Model> {
     let model = model?;
     let number = |n: &Option<Spanned<u32>>| n.as_ref().map(|n| u64::from(*n.get_ref()));
     let (opset, ir) = (number(&model.opset), number(&model.ir_version));

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use crate::catalog::Catalog;
 use crate::name::Name;
-use crate::solve::{Conflict, Problem, Solution, solve};
+use crate::solve::{Conflict, Problem, Solution, SolveError, solve};
 use crate::version::DistVersion;
 
 use bounded::Bounded;
@@ -55,6 +55,8 @@ pub struct Found {
     pub solves: usize,
     /// True when candidates were left that were not tried.
     pub stopped: bool,
+    /// What still collides when a distribution of the conflict is left out: mending one conflict is not enough then.
+    pub also: Option<Box<Conflict>>,
 }
 
 /// Another set of indexes to try, prepared by the caller: the catalog of the first problem cannot read them.
@@ -92,10 +94,13 @@ pub fn find(
         conflict,
         catalog: Arc::clone(catalog),
         found: Found::default(),
+        refused: None,
     };
     let candidates = candidates::of(&base, conflict);
     for change in &candidates.keeping {
-        search.try_change(&base, std::slice::from_ref(change));
+        if !search.has_one_like(change) {
+            search.try_change(&base, std::slice::from_ref(change));
+        }
     }
     for alternative in alternatives {
         search.try_alternative(alternative);
@@ -107,8 +112,16 @@ pub fn find(
     }
     for change in &candidates.dropping {
         if !search.moves(change) {
+            search.refused = None;
             search.try_change(&base, std::slice::from_ref(change));
+            let other = search.refused.take();
+            if search.found.also.is_none() {
+                search.found.also = other.filter(|other| other.asks_else(conflict));
+            }
         }
+    }
+    if !search.found.fixes.is_empty() {
+        search.found.also = None;
     }
     search.found
 }
@@ -119,9 +132,20 @@ struct Search<'a> {
     conflict: &'a Conflict,
     catalog: Arc<dyn Catalog>,
     found: Found,
+    /// Why the last solve had no answer.
+    refused: Option<Box<Conflict>>,
 }
 
 impl Search<'_> {
+    /// A second driver, glibc or Python is no second fix: the first was the nearest.
+    fn has_one_like(&self, change: &Change) -> bool {
+        let of_machine =
+            matches!(change, Change::Driver { .. } | Change::Glibc { .. } | Change::Python { .. });
+        let kind = std::mem::discriminant(change);
+        let mut changes = self.found.fixes.iter().flat_map(|fix| &fix.changes);
+        of_machine && changes.any(|known| std::mem::discriminant(known) == kind)
+    }
+
     /// One solve; `None` when there is no answer, or no time left to find one.
     fn solve(&mut self, problem: Problem, catalog: &Arc<dyn Catalog>) -> Option<Solution> {
         let spent = self.found.solves >= self.budget.solves || Instant::now() >= self.deadline;
@@ -130,12 +154,21 @@ impl Search<'_> {
             return None;
         }
         self.found.solves += 1;
-        let bounded = Arc::new(Bounded::new(Arc::clone(catalog), self.deadline));
+        // One hard try must not take the time of all others.
+        let share = Instant::now() + self.budget.time / 3;
+        let bounded = Arc::new(Bounded::new(Arc::clone(catalog), share.min(self.deadline)));
         let solved = solve(Arc::new(problem), bounded.clone());
         if bounded.ran_out() {
             self.found.stopped = true;
         }
-        solved.ok()
+        match solved {
+            Ok(solution) => Some(solution),
+            Err(SolveError::Conflict(conflict)) => {
+                self.refused = Some(conflict);
+                None
+            }
+            Err(SolveError::Catalog(_)) => None,
+        }
     }
 
     /// True once there are as many fixes as anybody reads; what is left untried then is no loss.

@@ -15,7 +15,9 @@
 //! | [`solve`] | from a problem to an answer, or to the proof that there is none |
 //! | [`fix`] | changes to env.toml after which there is an answer, each tried |
 //! | [`check`] | constraints evaluated on pins |
+//! | [`audit`] | every rule on what a file installs |
 
+pub mod audit;
 pub mod catalog;
 pub mod check;
 pub mod constraint;

@@ -200,7 +200,11 @@ impl Run<'_> {
                 .into_iter()
                 .filter_map(|id| self.sources.all.get(usize::from(id.0)))
                 .map(|known| {
-                    format!("{} ({})", known.source.name, mask_credentials(known.config.url.as_str()))
+                    format!(
+                        "{} ({})",
+                        known.source.name,
+                        mask_credentials(known.config.url.as_str())
+                    )
                 })
                 .collect();
             message::help(format_args!("asked for {name}: {}", asked.join(", ")));

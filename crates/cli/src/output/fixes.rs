@@ -1,6 +1,7 @@
 //! Changes that make a problem solvable, as the lines of env.toml to change.
 
 use cuda_lock_constraint::fix::{Change, Found};
+use cuda_lock_constraint::machine::Libc;
 use cuda_lock_constraint::package::Package;
 use cuda_lock_formats::manifest::Manifest;
 use serde::Serialize;
@@ -69,6 +70,13 @@ pub fn print(fixes: &[Fix], found: &Found, manifest: &Manifest) {
             message::line(format_args!("  {start} {}{gives}", edit.text(file)));
         }
     }
+    if let Some(also) = &found.also {
+        message::line("");
+        message::line("  Even without that, something else collides:");
+        for statement in also.statements().iter().take(6) {
+            message::line(format_args!("  {}", statement.text));
+        }
+    }
     if found.stopped && !fixes.is_empty() {
         message::line(format_args!(
             "  {FAINT}stopped looking after {} tries; there may be more{FAINT:#}",
@@ -109,6 +117,9 @@ impl Place<'_> {
         let quoted = |text: &dyn std::fmt::Display| format!("\"{text}\"");
         match change {
             Change::Move { requirement, now } => {
+                self.dependency(requirement.text(), Some(quoted(now)))
+            }
+            Change::Rename { requirement, now } => {
                 self.dependency(requirement.text(), Some(quoted(now)))
             }
             Change::Drop { requirement } => self.dependency(requirement.text(), None),
@@ -157,7 +168,10 @@ impl Place<'_> {
             Change::Glibc { at_least } => Edit {
                 line: machine.libc.as_ref().map(|libc| self.line(libc)),
                 key: "[machine] glibc".into(),
-                old: None,
+                old: machine.libc.as_ref().and_then(|libc| match libc.get_ref() {
+                    Libc::Glibc(version) => Some(quoted(version)),
+                    Libc::Musl(_) => None,
+                }),
                 new: Some(format!("\"{at_least}\" or newer")),
             },
             Change::Python { version } => Edit {

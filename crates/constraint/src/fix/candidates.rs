@@ -6,6 +6,7 @@ use std::sync::Arc;
 use pep440_rs::Version as Pep440;
 
 use super::change::Change;
+use crate::constraint::Reason;
 use crate::machine::Libc;
 use crate::matrix;
 use crate::name::Name;
@@ -47,7 +48,8 @@ pub(super) fn of(problem: &Problem, conflict: &Conflict) -> Candidates {
     for first in &moves {
         pairs.extend(machine.iter().map(|second| [second.clone(), first.clone()]));
     }
-    let mut keeping = substitutions(problem, conflict);
+    let mut keeping = renames(&involved, conflict);
+    keeping.extend(substitutions(problem, conflict));
     keeping.extend(moves);
     keeping.extend(options(problem, conflict));
     keeping.extend(machine);
@@ -55,16 +57,36 @@ pub(super) fn of(problem: &Problem, conflict: &Conflict) -> Candidates {
     Candidates { keeping, pairs, dropping }
 }
 
-/// The requirements of env.toml that take part.
+/// The requirements of env.toml that take part, themselves or by a layer that they name.
 fn involved(problem: &Problem, conflict: &Conflict) -> Vec<Arc<Requirement>> {
-    let asked = |name: Name| {
-        conflict.facts.iter().any(|fact| {
-            matches!(fact, CollidingFact::Needs { subject: Package::Root, package, .. }
-                if package.dist_name() == Some(name))
+    let asked = |requirement: &Requirement| {
+        let name = problem.substituted(requirement.name);
+        conflict.facts.iter().any(|fact| match fact {
+            CollidingFact::Needs { subject: Package::Root, package, reasons, .. } => {
+                let states = |reason: &Reason| {
+                    matches!(reason, Reason::Manifest { text } if text == requirement.text())
+                };
+                package.dist_name() == Some(name) || reasons.iter().any(|(_, reason)| states(reason))
+            }
+            _ => false,
         })
     };
-    let requirements = problem.requirements.iter();
-    requirements.filter(|r| asked(problem.substituted(r.name))).cloned().collect()
+    problem.requirements.iter().filter(|requirement| asked(requirement)).cloned().collect()
+}
+
+/// Names that no index has, as they were probably meant.
+fn renames(involved: &[Arc<Requirement>], conflict: &Conflict) -> Vec<Change> {
+    let meant = |requirement: &Arc<Requirement>| {
+        conflict.facts.iter().find_map(|fact| match fact {
+            CollidingFact::NoVersion { package, unknown_project: Some(Some(meant)), .. }
+                if package.dist_name() == Some(requirement.name) =>
+            {
+                Change::rename(requirement, meant)
+            }
+            _ => None,
+        })
+    };
+    involved.iter().filter_map(meant).collect()
 }
 
 /// One owner of an import package for another.

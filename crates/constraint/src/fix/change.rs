@@ -24,6 +24,13 @@ pub enum Change {
         /// As it has to be written. Empty while it is not known: any version was allowed for the try.
         now: String,
     },
+    /// Ask for a distribution by the name that was probably meant.
+    Rename {
+        /// The requirement as it is.
+        requirement: Arc<Requirement>,
+        /// As it has to be written.
+        now: String,
+    },
     /// Do without a distribution.
     Drop {
         /// The requirement that goes.
@@ -78,12 +85,24 @@ impl Change {
         Some(Self::Move { requirement: Arc::clone(requirement), now })
     }
 
+    /// The requirement on the distribution that was probably meant.
+    pub(super) fn rename(requirement: &Arc<Requirement>, name: &str) -> Option<Self> {
+        let now = moved::renamed(requirement, name);
+        now.parse::<Requirement>().ok()?;
+        Some(Self::Rename { requirement: Arc::clone(requirement), now })
+    }
+
     /// Changes the problem; a requirement that moves is left open to every version.
     pub(super) fn make(&self, problem: &mut Problem) {
         match self {
             Self::Move { requirement, .. } => {
                 if let Ok(open) = moved::open(requirement).parse::<Requirement>() {
                     replace(problem, requirement, Some(open));
+                }
+            }
+            Self::Rename { requirement, now } => {
+                if let Ok(now) = now.parse::<Requirement>() {
+                    replace(problem, requirement, Some(now));
                 }
             }
             Self::Drop { requirement } => replace(problem, requirement, None),

@@ -45,6 +45,12 @@ pub(super) fn rewritten(requirement: &Requirement, chosen: &Pep440) -> Option<St
     Some(assemble(requirement, &parts.join(",")))
 }
 
+/// The requirement on another distribution.
+pub(super) fn renamed(requirement: &Requirement, name: &str) -> String {
+    let versions = requirement.specifiers.to_string().replace(' ', "");
+    assemble(requirement, &versions).replacen(requirement.name.as_str(), name, 1)
+}
+
 fn assemble(requirement: &Requirement, versions: &str) -> String {
     let extras = match &*requirement.extras {
         [] => String::new(),
@@ -78,7 +84,8 @@ pub(super) fn releases_between(
     {
         let Ok(Some(project)) = catalog.project(source.id, requirement.name) else { continue };
         let public = project.versions.iter().map(|version| version.clone().without_local());
-        releases.extend(public.filter(|v| v.is_stable() && *v > start && *v < end));
+        let above = |v: &Pep440| *v > start || (*v == start && requirement.local_label().is_some());
+        releases.extend(public.filter(|v| v.is_stable() && above(v) && *v < end));
         break;
     }
     releases.dedup();

@@ -109,7 +109,9 @@ impl Conflict {
     /// The distributions that no index has.
     pub fn unknown_projects(&self) -> impl Iterator<Item = Name> {
         self.facts.iter().filter_map(|fact| match fact {
-            CollidingFact::NoVersion { package, unknown_project: Some(_), .. } => package.dist_name(),
+            CollidingFact::NoVersion { package, unknown_project: Some(_), .. } => {
+                package.dist_name()
+            }
             _ => None,
         })
     }
@@ -131,6 +133,23 @@ impl Conflict {
             }
         }
         names
+    }
+
+    /// Whether what is asked for here is not the same as in another conflict.
+    #[must_use]
+    pub fn asks_else(&self, other: &Self) -> bool {
+        let asked = |conflict: &Self| -> Vec<Package> {
+            let facts = conflict.facts.iter();
+            facts
+                .filter_map(|fact| match fact {
+                    CollidingFact::Needs { subject: Package::Root, package, .. } => Some(*package),
+                    _ => None,
+                })
+                .filter(|package| package.dist_name().is_some())
+                .collect()
+        };
+        let known = asked(other);
+        asked(self).iter().any(|package| !known.contains(package))
     }
 
     /// The facts in words, in the order in which they are read: the machine, what its layers need of each other, what is
@@ -313,12 +332,14 @@ impl CollidingFact {
                 let place = match (is_dist(subject), is_dist(package)) {
                     (false, _) => 1,
                     (true, true) => 3,
+                    // Old releases for old Pythons are what is least surprising.
+                    (true, false) if *package == Package::Python => 5,
                     (true, false) => 4,
                 };
                 (place, *subject, *package)
             }
-            Self::Unusable { package, .. } => (5, *package, *package),
-            Self::NoVersion { package, .. } => (6, *package, *package),
+            Self::Unusable { package, .. } => (6, *package, *package),
+            Self::NoVersion { package, .. } => (7, *package, *package),
         }
     }
 }

@@ -345,6 +345,11 @@ impl Provider {
             });
     }
 
+    /// Whether the builds of a project were looked at in this solve.
+    pub(super) fn was_asked_for(&self, name: Name) -> bool {
+        self.candidates.borrow().contains_key(&name)
+    }
+
     /// Whether env.toml pins a version of the distribution with `==`.
     pub(super) fn is_pinned(&self, name: Name) -> bool {
         self.pinned.contains(&name)

@@ -5,7 +5,9 @@
 //! which none can go. Everything in the set then really takes part in the conflict.
 
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 use std::convert::Infallible;
+use std::ops::Bound;
 
 use pubgrub::{Dependencies, DependencyProvider, PackageResolutionStatistics, PubGrubError};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -17,13 +19,14 @@ use crate::solve::candidates::PassedOver;
 use crate::solve::conflict::leaves::Leaves;
 use crate::solve::layers;
 use crate::solve::provider::Provider;
-use crate::version::{DistVersion, Range, Version};
+use crate::version::{DistVersion, Range, SourceId, Version};
 
 /// So many trials at most: proofs with more groups of facts than this are not reduced to the end.
 const TRIALS: usize = 400;
 
 /// Drops what the proof does not need.
-pub(super) fn reduce(provider: &Provider, leaves: Leaves) -> Leaves {
+pub(super) fn reduce(provider: &Provider, mut leaves: Leaves) -> Leaves {
+    add_layers(provider, &mut leaves);
     let mut world = World::new(provider, leaves);
     if world.has_answer() {
         // The little world leaves something out that the proof used: better a long proof than a wrong one.
@@ -42,6 +45,7 @@ pub(super) fn reduce(provider: &Provider, leaves: Leaves) -> Leaves {
             world.leaves.needs.insert(pair, removed);
         }
     }
+    world.reduce_edges(&mut trials);
     // What the machine is matters where something asks for something else.
     let pairs: Vec<(Package, Package)> = world.leaves.needs.keys().copied().collect();
     for pair in &pairs {
@@ -68,6 +72,25 @@ pub(super) fn reduce(provider: &Provider, leaves: Leaves) -> Leaves {
         }
     }
     world.leaves
+}
+
+/// Adds what the builds of the proof are known to need of the layers in it. The solver may have met the wheel of a library
+/// first; that a build needs another CUDA says more, and then the wheel can go.
+fn add_layers(provider: &Provider, leaves: &mut Leaves) {
+    let is_layer = |package: &Package| package.dist_name().is_none() && *package != Package::Root;
+    let packages = |pick: fn(&(Package, Package)) -> Package| -> BTreeSet<Package> {
+        leaves.needs.keys().map(pick).collect()
+    };
+    let subjects = packages(|(subject, _)| *subject);
+    let layers = packages(|(_, package)| *package);
+    for subject in subjects.iter().filter(|subject| subject.dist_name().is_some()) {
+        for layer in layers.iter().filter(|package| is_layer(package)) {
+            for edge in provider.reasons(*subject, *layer) {
+                let version = Range::singleton(edge.subject.1.clone());
+                leaves.need((*subject, *layer), &version, &edge.range);
+            }
+        }
+    }
 }
 
 /// An extra always has the version of its distribution: that is no fact of its own.
@@ -106,6 +129,32 @@ impl<'a> World<'a> {
             });
         }
         Self { leaves, provider, known }
+    }
+
+    /// Drops, of each pair, what some versions need beside what already decides; the loosest first.
+    fn reduce_edges(&mut self, trials: &mut usize) {
+        let pairs: Vec<(Package, Package)> = self.leaves.needs.keys().copied().collect();
+        for pair in pairs.into_iter().filter(|pair| !is_tie(pair)) {
+            let edges = self.leaves.needs.get(&pair).cloned().unwrap_or_default();
+            if edges.len() < 2 {
+                continue;
+            }
+            let looseness = |range: &Range| edges.iter().filter(|e| e.1.subset_of(range)).count();
+            let mut ranges: Vec<&Range> = edges.iter().map(|(_, range)| range).collect();
+            ranges.sort_by_key(|range| Reverse(looseness(range)));
+            for range in ranges {
+                if *trials == TRIALS {
+                    return;
+                }
+                *trials += 1;
+                let all = self.leaves.needs.get(&pair).cloned().unwrap_or_default();
+                let fewer = all.iter().filter(|edge| edge.1 != *range).cloned().collect();
+                self.leaves.needs.insert(pair, fewer);
+                if self.has_answer() {
+                    self.leaves.needs.insert(pair, all);
+                }
+            }
+        }
     }
 
     fn has_answer(&self) -> bool {
@@ -149,6 +198,23 @@ impl<'a> World<'a> {
     }
 }
 
+/// A version in the range, whether it exists or not.
+fn some_version(range: &Range) -> Option<Version> {
+    let lowest = |bound: &Bound<Version>| match bound {
+        Bound::Included(version) => Some(version.clone()),
+        Bound::Excluded(Version::Dist(build)) => Some(Version::Dist(match build.version() {
+            Some(version) => DistVersion::after_locals(version.clone()),
+            None => DistVersion::new(pep440_rs::Version::new([0]), SourceId(0)),
+        })),
+        Bound::Excluded(_) | Bound::Unbounded => None,
+    };
+    range
+        .iter()
+        .flat_map(|(low, high)| [lowest(low), lowest(high)])
+        .flatten()
+        .find(|version| range.contains(version))
+}
+
 impl DependencyProvider for World<'_> {
     type P = Package;
     type V = Version;
@@ -184,6 +250,10 @@ impl DependencyProvider for World<'_> {
             return Ok(Some(absent));
         }
         let range = self.candidates(*package, range);
+        if !self.provider.was_asked_for(name) {
+            // The proof ended before the project's page was read: any version in the range may exist.
+            return Ok(some_version(&range));
+        }
         let known = self.known.get(&name).into_iter().flatten().rev();
         Ok(known.into_iter().find(|version| range.contains(version)).cloned())
     }

@@ -43,6 +43,15 @@ impl Leaves {
         leaves
     }
 
+    /// Adds that the subject of a pair needs a range at these versions.
+    pub(super) fn need(&mut self, pair: (Package, Package), versions: &Range, range: &Range) {
+        let edges = self.needs.entry(pair).or_default();
+        match edges.iter_mut().find(|(_, known)| known == range) {
+            Some((all, _)) => *all = all.union(versions),
+            None => edges.push((versions.clone(), range.clone())),
+        }
+    }
+
     fn add(&mut self, external: &External<Package, Range, Unusable>) {
         match external {
             External::NotRoot(..) => {}
@@ -51,11 +60,7 @@ impl Leaves {
                 unite(self.unusable.entry((*package, Arc::clone(why))), range);
             }
             External::FromDependencyOf(subject, versions, package, range) => {
-                let edges = self.needs.entry((*subject, *package)).or_default();
-                match edges.iter_mut().find(|(_, known)| known == range) {
-                    Some((all, _)) => *all = all.union(versions),
-                    None => edges.push((versions.clone(), range.clone())),
-                }
+                self.need((*subject, *package), versions, range);
             }
         }
     }

@@ -12,7 +12,8 @@ const LISTED: usize = 3;
 #[must_use]
 pub fn range_text(range: &Range, known: &[Version]) -> String {
     let simple;
-    let range = if known.is_empty() {
+    // A short range is best said as it was written; a long one is folded over what exists.
+    let range = if known.is_empty() || range.iter().count() <= LISTED {
         range
     } else {
         simple = range.simplify(known.iter());

@@ -152,10 +152,20 @@ fn statement(fact: &CollidingFact, gpus: &[Gpu]) -> Option<Statement> {
         CollidingFact::Needs { subject, versions, known, package, range, existing, reasons } => {
             let subject_text = package_text(*subject, &versions_text(*subject, versions, known));
             let reason = reasons.first();
-            let source =
-                reason.and_then(|(version, reason)| source_text(*subject, version, reason));
+            let source = match reason {
+                Some((version, Reason::WheelTag { .. })) if reasons.len() == 1 => {
+                    Some(format!("file names of {subject} {version} on the index"))
+                }
+                Some((version, reason)) => source_text(*subject, version, reason),
+                None => None,
+            };
             let text = match (package, reason) {
-                (_, Some((_, Reason::WheelTag { text }))) => format!("{subject_text} {text}"),
+                (_, Some((_, Reason::WheelTag { text }))) if reasons.len() == 1 => {
+                    format!("{subject_text} {text}")
+                }
+                (Package::Python, Some((_, Reason::WheelTag { .. }))) => {
+                    format!("{subject_text} has no wheels for this Python")
+                }
                 (Package::Gpu(n), _) if subject.dist_name().is_some() => {
                     format!(
                         "{subject_text} has no code for the {}",
@@ -282,7 +292,7 @@ fn source_text(subject: Package, version: &Version, reason: &Reason) -> Option<S
         Reason::RequiresPython { specifiers } => {
             format!("Requires-Python of {subject} {version}: {specifiers}")
         }
-        Reason::WheelTag { .. } => format!("the file names of {subject} {version} on the index"),
+        Reason::WheelTag { text } => format!("file names on the index: {subject} {version} {text}"),
         Reason::Matrix(fact) => match fact.sources.first() {
             Some(source) => format!("{}; {source}", fact.text),
             None => fact.text.clone(),
