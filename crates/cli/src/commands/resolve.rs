@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cuda_lock_constraint::catalog::{Catalog, CatalogError};
+use cuda_lock_constraint::name::Name;
 use cuda_lock_constraint::solve::{Conflict, Problem, Solution, SolveError, solve};
 use cuda_lock_fetcher::Fetcher;
 use cuda_lock_formats::atomic::{Outcome, Output, write_all};
@@ -19,6 +20,7 @@ use crate::lock::Answer;
 use crate::output::progress::Progress;
 use crate::output::{conflict, json, message, stack};
 use crate::plan::{self, Plan, Sources};
+use crate::targets::{Party, Solved, agree};
 
 /// A file that is to be written.
 struct Written {
@@ -85,12 +87,13 @@ impl Run<'_> {
         let mut files = Vec::new();
         let mut reports = Vec::new();
         let mut exit = Exit::Ok;
-        for plan in plans {
+        let locks: Vec<Option<Pylock>> =
+            plans.iter().map(|plan| existing(&self.paths(plan))).collect();
+        let outcomes = self.agreed(plans, &locks);
+        progress.clear();
+        for ((plan, lock), solved) in plans.iter().zip(locks).zip(outcomes) {
             let target = plan.spec.name.as_deref();
-            let paths = Paths::new(&self.args.manifest, target);
-            let lock = existing(&paths);
-            let solved = self.solve(plan, lock.as_ref());
-            progress.clear();
+            let paths = self.paths(plan);
             match solved {
                 Ok((problem, solution)) => {
                     let system = solution.system_stack(&problem);
@@ -126,6 +129,26 @@ impl Run<'_> {
             self.write(&files)?;
         }
         Ok(exit)
+    }
+
+    fn paths(&self, plan: &Plan) -> Paths {
+        Paths::new(&self.args.manifest, plan.spec.name.as_deref())
+    }
+
+    /// Every target solved, and what they owe each other settled.
+    fn agreed(&self, plans: &[Plan], locks: &[Option<Pylock>]) -> Vec<Solved> {
+        let party = |(plan, lock): (&'_ Plan, &Option<Pylock>)| Party {
+            name: plan.spec.name.clone().unwrap_or_default(),
+            outcome: self.solve(plan, lock.as_ref()),
+        };
+        let mut parties: Vec<Party> = plans.iter().zip(locks).map(party).collect();
+        let same: Vec<Name> =
+            self.manifest.options.same.iter().map(|name| *name.get_ref()).collect();
+        let solver = |problem: &Arc<Problem>| solve(Arc::clone(problem), Arc::clone(&self.catalog));
+        for note in agree(&mut parties, &same, &solver) {
+            message::warning(note);
+        }
+        parties.into_iter().map(|party| party.outcome).collect()
     }
 
     /// The solution for the first Python that has one: that of the lock that is there, then the newest.
