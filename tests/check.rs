@@ -292,6 +292,12 @@ fn other_facts_that_change_nothing_are_fine_and_those_that_do_are_said() {
     let project = resolved(&server, &["a"]);
     let revision = project.pylock()["tool"]["cuda-lock"]["matrices"].as_str().unwrap().to_owned();
     edit(&project, "pylock.toml", |text| text.replace(&revision, "0123456789abcdef"));
+    // Neither do other words in the explanations.
+    edit(&project, "pylock.toml", |text| {
+        let constraint = "\n[[tool.cuda-lock.constraints]]\nsubject = \"a 1.1.0\"\npackage = \"CUDA\"\n\
+                          range = \">=1\"\nreason = \"in other words\"\n";
+        format!("{text}{constraint}")
+    });
     check(&project, 0, &["up to date: pylock.toml"]);
     edit(&project, "pylock.toml", |text| {
         text.replacen("indexes = [", "minimum-driver = \"470.57.02\"\nindexes = [", 1)

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
-use cuda_lock_testing::{Dist, Index, Manifest, Project, Server};
+use cuda_lock_testing::{Dist, Index, Machines, Manifest, Project, Replica, Server};
 
 const BINARY: &str = env!("CARGO_BIN_EXE_cuda-lock");
 
@@ -346,4 +346,50 @@ fn the_stack_moves_alone() {
     assert!(stack.iter().any(|name| name == "torch"), "{stack:?}");
     assert!(!stack.iter().any(|name| name == "transformers"), "{stack:?}");
     assert!(all.len() > stack.len(), "{stack:?}\n{all:?}");
+}
+
+/// The backends of PyTorch's indexes that were asked since the log was last forgotten.
+fn backends_asked(server: &Server) -> Vec<String> {
+    let paths = server.log().into_iter().map(|(request, _)| request.path);
+    let backend = |path: String| Some(path.strip_prefix("/whl/")?.split('/').next()?.to_owned());
+    let mut backends: Vec<String> = paths.filter_map(backend).collect();
+    backends.sort();
+    backends.dedup();
+    backends
+}
+
+#[test]
+fn a_build_for_one_accelerator_is_a_pin_like_any_other() {
+    let replica = "../../tests/recordings/pytorch-2026-11-30.json.gz";
+    let replica = Replica::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join(replica));
+    let index = Arc::unwrap_or_clone(Arc::clone(&INDEX)).with_replica(replica);
+    let server = Server::start(Arc::new(index));
+    let machine = |driver: &str, dependencies: &[&str]| {
+        Machines::new(&server).driver(driver).gpu("RTX 3090").depends(dependencies).to_string()
+    };
+    let both = &["torch", "torchvision"][..];
+    let project = Project::new(BINARY, machine("470.103.01", both));
+    let _ = project.resolve(&[]).expect(0);
+    let old = project.packages();
+    assert_eq!(old["torch"], "2.7.1+cu118");
+    let _ = project.resolve(&["--check"]).expect(0);
+
+    // With a newer driver the build on PyPI would do; the pin still holds, and only its own index is asked.
+    project.write("env.toml", &machine("580.95.05", both));
+    server.forget();
+    let _ = project.resolve(&["--refresh"]).expect(0);
+    assert_eq!(churn(&old, &project.packages()), [""; 0]);
+    assert_eq!(backends_asked(&server), ["cu118"]);
+    let _ = project.resolve(&["--check"]).expect(0);
+    let _ = project.resolve(&["--upgrade-stack"]).expect(0);
+    assert!(!project.packages()["torch"].contains('+'), "{}", project.packages()["torch"]);
+
+    // A pin of PyPI that is not the newest is no reason to look for newer builds elsewhere.
+    project.write("env.toml", &machine("580.95.05", &["torch==2.8.0", "torchvision"]));
+    let _ = project.resolve(&[]).expect(0);
+    project.write("env.toml", &machine("580.95.05", both));
+    server.forget();
+    let _ = project.resolve(&["--refresh"]).expect(0);
+    assert_eq!(project.packages()["torch"], "2.8.0");
+    assert_eq!(backends_asked(&server), [""; 0]);
 }

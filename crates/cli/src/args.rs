@@ -1,8 +1,12 @@
 //! The command line.
 
+mod audit;
+
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
+
+pub use audit::{Audit, AuditFormat};
 
 /// Locks Python environments that will load and run on the GPU machine you name.
 #[derive(Debug, Parser)]
@@ -23,6 +27,10 @@ pub enum Command {
     /// Look after the cache folder.
     #[command(subcommand)]
     Cache(Cache),
+    /// Check an installed environment: versions as locked, libraries that load, the GPU in use.
+    Verify(Verify),
+    /// Judge files that exist already: would what they install run on that machine?
+    Audit(Box<Audit>),
 }
 
 /// `cuda-lock resolve`.
@@ -116,6 +124,23 @@ pub enum DiffFormat {
     Markdown,
     /// For programs.
     Json,
+}
+
+/// `cuda-lock verify`.
+#[derive(Debug, Args)]
+pub struct Verify {
+    /// The lock that was installed.
+    #[arg(default_value = "pylock.toml", value_name = "LOCK")]
+    pub lock: PathBuf,
+    /// The Python of the environment.
+    #[arg(long, value_name = "PYTHON", default_value = if cfg!(windows) { "python" } else { "python3" })]
+    pub python: PathBuf,
+    /// Print the checks as a script that runs without cuda-lock, instead of running them.
+    #[arg(long, conflicts_with = "format")]
+    pub script: bool,
+    /// How to print the result.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
 }
 
 /// `cuda-lock cache`.

@@ -1,6 +1,8 @@
 //! One module for each command.
 
+pub mod audit;
 pub mod cache;
 mod check;
 pub mod diff;
 pub mod resolve;
+pub mod verify;

@@ -29,7 +29,9 @@ fn main() -> ExitCode {
     match cli.command {
         Command::Resolve(args) => commands::resolve::run(&args),
         Command::Diff(args) => commands::diff::run(&args),
+        Command::Verify(args) => commands::verify::run(&args),
         Command::Cache(command) => commands::cache::run(&command),
+        Command::Audit(args) => commands::audit::run(&args),
     }
     .into()
 }

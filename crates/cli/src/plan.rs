@@ -2,6 +2,7 @@
 
 mod image;
 mod moved;
+mod others;
 mod sources;
 
 use std::collections::BTreeMap;
@@ -24,6 +25,7 @@ use pep440_rs::Version as Pep440;
 use serde_spanned::Spanned;
 
 use crate::args::Network;
+pub use others::other_backends;
 pub use sources::{Sources, none_left};
 
 /// One target of env.toml, ready to be solved.
@@ -167,7 +169,8 @@ fn pinned(
         .collect()
 }
 
-fn model(model: Option<&manifest::Model>) -> Option<Model> {
+/// The model of an env.toml as the rules see it.
+pub(crate) fn model(model: Option<&manifest::Model>) -> Option<Model> {
     let model = model?;
     let number = |n: &Option<Spanned<u32>>| n.as_ref().map(|n| u64::from(*n.get_ref()));
     let (opset, ir) = (number(&model.opset), number(&model.ir_version));

@@ -7,7 +7,7 @@ use cuda_lock_constraint::constraint::{Fact, Force, Reason};
 use cuda_lock_constraint::name::Name;
 use cuda_lock_constraint::package::Package;
 use cuda_lock_constraint::solve::{
-    CollidingFact, Conflict, LayerBound, Problem, Resolution, Solution, SolveError, describe,
+    CollidingFact, Conflict, LayerBound, Problem, Resolution, Solution, SolveError,
 };
 use cuda_lock_constraint::version::{Range, dist_range, if_present};
 use pep440_rs::{Version as Pep440, VersionSpecifiers};
@@ -21,6 +21,8 @@ pub struct Party {
     pub name: String,
     /// What it got.
     pub outcome: Solved,
+    /// The problem without a solution, when it is another one than that of the target alone.
+    pub refused: Option<Arc<Problem>>,
 }
 
 /// How one problem is solved anew.
@@ -89,8 +91,9 @@ fn agree_on_model(
         force: Force::IfPresent,
         reason,
     };
-    if let Ok(newer) = bounded(parties.get(reader)?, bound(written, at(from, &exported)), solver)? {
-        parties.get_mut(reader)?.outcome = Ok(newer);
+    let problem = bounded(parties.get(reader)?, bound(written, at(from, &exported)))?;
+    if let Ok(newer) = solver(&problem) {
+        parties.get_mut(reader)?.outcome = Ok((problem, newer));
         return Some(format!("target {to} loads what target {from} exports: {}", exported.text));
     }
     let literal = literal(&loaded, &exported);
@@ -100,7 +103,8 @@ fn agree_on_model(
         }
         other => other,
     };
-    let outcome = bounded(parties.get(writer)?, bound(read, reason), solver)?;
+    let problem = bounded(parties.get(writer)?, bound(read, reason))?;
+    let outcome = solver(&problem).map(|solution| (Arc::clone(&problem), solution));
     let note = match &outcome {
         Ok(_) => format!("target {from} exports for target {to}, where {}", loaded.text),
         Err(SolveError::Conflict(_)) => format!(
@@ -109,7 +113,9 @@ fn agree_on_model(
         ),
         Err(SolveError::Catalog(_)) => return None,
     };
-    parties.get_mut(writer)?.outcome = outcome;
+    let party = parties.get_mut(writer)?;
+    party.refused = outcome.is_err().then_some(problem);
+    party.outcome = outcome;
     Some(note)
 }
 
@@ -120,13 +126,12 @@ fn literal(loaded: &Fact, exported: &Fact) -> String {
     symptom.replacen("...", written.unwrap_or("..."), 1)
 }
 
-/// The target solved anew with one more bound; `None` when it has no solution as it is.
-fn bounded(party: &Party, bound: LayerBound, solver: &Solver<'_>) -> Option<Solved> {
+/// The problem of a target with one more bound; `None` when it has no solution as it is.
+fn bounded(party: &Party, bound: LayerBound) -> Option<Arc<Problem>> {
     let (problem, _) = party.outcome.as_ref().ok()?;
     let mut problem = Problem::clone(problem);
     problem.bounds.push(bound);
-    let problem = Arc::new(problem);
-    Some(solver(&problem).map(|solution| (problem, solution)))
+    Some(Arc::new(problem))
 }
 
 /// The public version of a package in a target.
@@ -186,7 +191,8 @@ fn agree_on_version(parties: &mut [Party], name: Name, solver: &Solver<'_>) -> O
                 force: Force::IfPresent,
                 reason: Reason::Manifest { text: format!("{text}, as in target {other}").into() },
             };
-            match bounded(party, bound, solver)? {
+            let problem = bounded(party, bound)?;
+            match solver(&problem).map(|solution| (problem, solution)) {
                 Err(SolveError::Conflict(conflict)) => {
                     return Some(not_the_same(parties, name, at, (&text, &conflict)));
                 }
@@ -214,8 +220,7 @@ fn not_the_same(
         .filter_map(|party| Some(format!("{} has {}", party.name, version(party, name)?)))
         .collect();
     let target = parties.get(at).map_or("", |party| party.name.as_str());
-    let mut facts: Vec<String> = conflict.facts.iter().flat_map(sentences).collect();
-    facts.truncate(6);
+    let facts = sentences(conflict);
     format!(
         "{name} cannot be the same in all targets: {}. In target {target}, {bound} has no solution: {}",
         versions.join(", "),
@@ -223,19 +228,20 @@ fn not_the_same(
     )
 }
 
-/// A fact of a proof in words; every wish of env.toml in its own.
-fn sentences(fact: &CollidingFact) -> Vec<String> {
-    match fact {
-        CollidingFact::Needs { subject: Package::Root, reasons, .. } if reasons.len() > 1 => {
-            reasons
-                .iter()
-                .filter_map(|(_, reason)| match reason {
-                    Reason::Manifest { text } => Some(format!("you ask for {text}")),
-                    Reason::Matrix(fact) => Some(fact.text.clone()),
-                    _ => None,
-                })
-                .collect()
+/// A proof in words. Where env.toml and the other targets both ask for a package, each of them is told.
+fn sentences(conflict: &Conflict) -> Vec<String> {
+    let mut texts: Vec<String> =
+        conflict.statements().into_iter().map(|statement| statement.text).collect();
+    for fact in &conflict.facts {
+        let CollidingFact::Needs { subject: Package::Root, reasons, .. } = fact else { continue };
+        for (_, reason) in reasons {
+            if let Reason::Manifest { text } = reason
+                && !texts.iter().any(|known| known.contains(&**text))
+            {
+                texts.push(format!("env.toml asks for {text}"));
+            }
         }
-        _ => vec![describe(fact).0],
     }
+    texts.truncate(6);
+    texts
 }

@@ -13,11 +13,15 @@
 //! | [`matrix`] | the facts that no index publishes |
 //! | [`rules`] | from facts to constraints |
 //! | [`solve`] | from a problem to an answer, or to the proof that there is none |
+//! | [`fix`] | changes to env.toml after which there is an answer, each tried |
 //! | [`check`] | constraints evaluated on pins |
+//! | [`audit`] | every rule on what a file installs |
 
+pub mod audit;
 pub mod catalog;
 pub mod check;
 pub mod constraint;
+pub mod fix;
 pub mod machine;
 pub mod matrix;
 pub mod name;

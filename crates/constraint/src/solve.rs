@@ -27,7 +27,7 @@ use pubgrub::PubGrubError;
 
 pub use attempts::solve;
 pub use candidates::{PassedOver, Rejection};
-pub use conflict::{CollidingFact, Conflict, describe, range_text};
+pub use conflict::{CollidingFact, Conflict, Statement, nearest_name, range_text, versions_text};
 pub use problem::{LayerBound, Policy, Prerelease, Problem, Resolution, Source, SourceKind};
 pub use provider::Unusable;
 pub use solution::{Chosen, Solution};
@@ -151,8 +151,8 @@ fn answer(
             }
         }
     }
-    warnings.extend(provider.on_several_indexes(&builds));
     warnings.extend(provider.advice(&builds));
+    warnings.extend(provider.on_several_indexes(&builds));
     Ok(Solution { builds, layers, constraints, warnings, decisions: provider.decisions() })
 }
 

@@ -1,6 +1,7 @@
 //! What people write and read: env.toml, pylock.toml, requirements.txt.
 //!
 //! - [`manifest`]: env.toml, typed, with positions; [`schema`]: its JSON Schema.
+//! - [`input`]: everything that people already have.
 //! - [`pylock`]: the lock (PEP 751), written in one fixed form and read from any tool.
 //! - [`lock_diff`]: what moved between two locks.
 //! - [`requirements_out`]: the same lock as requirements.txt with hashes.

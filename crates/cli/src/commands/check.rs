@@ -106,7 +106,6 @@ fn check_pins(
     let mut reasons = pins::moved(run, lock, &now, &answer, other_facts)?;
     if other_facts {
         reasons.extend(pins::changed_facts(tool, now.tool.as_ref()).map(Reason::Facts));
-        // Other words for the same facts are no reason to write the lock anew.
         if let Some(new) = &mut now.tool {
             pins::take_words(new, tool);
         }
@@ -114,7 +113,7 @@ fn check_pins(
     if reasons.is_empty()
         && let Some(at) = text::first_difference(&lock.to_toml(), &now.to_toml())
     {
-        reasons.push(Reason::Edited(at));
+        reasons.push(Reason::Other(at));
     }
     Ok(reasons)
 }

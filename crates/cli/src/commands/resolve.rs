@@ -5,10 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cuda_lock_constraint::catalog::{Catalog, CatalogError};
+use cuda_lock_constraint::fix;
 use cuda_lock_constraint::name::Name;
 use cuda_lock_constraint::solve::{Conflict, Problem, Solution, SolveError, solve};
 use cuda_lock_fetcher::Fetcher;
 use cuda_lock_formats::atomic::{Outcome, Output, write_all};
+use cuda_lock_formats::diagnostic::mask_credentials;
 use cuda_lock_formats::manifest::{ExcludeNewer, Manifest};
 use cuda_lock_formats::pylock::Pylock;
 
@@ -18,9 +20,9 @@ use crate::exit::Exit;
 use crate::kept::Kept;
 use crate::lock::Answer;
 use crate::output::progress::Progress;
-use crate::output::{conflict, json, message, stack};
+use crate::output::{conflict, fixes, json, message, stack};
 use crate::plan::{self, Plan, Sources};
-use crate::targets::{Party, Solved, agree};
+use crate::targets::{Party, agree};
 
 /// A file that is to be written.
 struct Written {
@@ -89,12 +91,11 @@ impl Run<'_> {
         let mut exit = Exit::Ok;
         let locks: Vec<Option<Pylock>> =
             plans.iter().map(|plan| existing(&self.paths(plan))).collect();
-        let outcomes = self.agreed(plans, &locks);
+        let parties = self.agreed(plans, &locks);
         progress.clear();
-        for ((plan, lock), solved) in plans.iter().zip(locks).zip(outcomes) {
-            let target = plan.spec.name.as_deref();
+        for ((plan, lock), party) in plans.iter().zip(locks).zip(parties) {
             let paths = self.paths(plan);
-            match solved {
+            match party.outcome {
                 Ok((problem, solution)) => {
                     let system = solution.system_stack(&problem);
                     let answer = Answer {
@@ -117,7 +118,8 @@ impl Run<'_> {
                 }
                 Err(SolveError::Conflict(found)) => {
                     exit = Exit::No;
-                    self.refuse(target, &found, &mut reports);
+                    let problem = party.refused.as_deref().unwrap_or(&plan.problem);
+                    self.refuse((plan, problem), &found, &mut reports);
                 }
                 Err(SolveError::Catalog(error)) => return Err(unreadable(&error)),
             }
@@ -136,10 +138,11 @@ impl Run<'_> {
     }
 
     /// Every target solved, and what they owe each other settled.
-    fn agreed(&self, plans: &[Plan], locks: &[Option<Pylock>]) -> Vec<Solved> {
+    fn agreed(&self, plans: &[Plan], locks: &[Option<Pylock>]) -> Vec<Party> {
         let party = |(plan, lock): (&'_ Plan, &Option<Pylock>)| Party {
             name: plan.spec.name.clone().unwrap_or_default(),
             outcome: self.solve(plan, lock.as_ref()),
+            refused: None,
         };
         let mut parties: Vec<Party> = plans.iter().zip(locks).map(party).collect();
         let same: Vec<Name> =
@@ -148,7 +151,7 @@ impl Run<'_> {
         for note in agree(&mut parties, &same, &solver) {
             message::warning(note);
         }
-        parties.into_iter().map(|party| party.outcome).collect()
+        parties
     }
 
     /// The solution for the first Python that has one: that of the lock that is there, then the newest.
@@ -189,8 +192,8 @@ impl Run<'_> {
     }
 
     fn show(&self, answer: &Answer<'_>, reports: &mut Vec<json::TargetReport>) {
-        for warning in &answer.solution.warnings {
-            message::warning(warning);
+        if !self.args.quiet {
+            answer.solution.warnings.iter().for_each(message::warning);
         }
         if self.args.format == Format::Json {
             reports.push(json::solved(answer));
@@ -212,21 +215,55 @@ impl Run<'_> {
         }
     }
 
+    /// Where a project was looked for that no index has.
+    fn name_the_asked(&self, plan: &Plan, found: &Conflict) {
+        for name in found.unknown_projects() {
+            let asked: Vec<String> = plan
+                .problem
+                .asked_for(name)
+                .into_iter()
+                .filter_map(|id| self.sources.all.get(usize::from(id.0)))
+                .map(|known| {
+                    format!(
+                        "{} ({})",
+                        known.source.name,
+                        mask_credentials(known.config.url.as_str())
+                    )
+                })
+                .collect();
+            message::help(format_args!("asked for {name}: {}", asked.join(", ")));
+        }
+    }
+
+    /// Says why there is no answer, then looks for changes after which there is one.
     fn refuse(
         &self,
-        target: Option<&str>,
+        (plan, problem): (&Plan, &Problem),
         found: &Conflict,
         reports: &mut Vec<json::TargetReport>,
     ) {
-        if self.args.format == Format::Json {
-            reports.push(json::unsolved(target, found));
-            return;
+        let target = plan.spec.name.as_deref();
+        let json = self.args.format == Format::Json;
+        if !json {
+            if let Some(target) = target {
+                message::line(format_args!("target {target}:"));
+            }
+            conflict::print(found, self.args.verbose);
+            self.name_the_asked(plan, found);
+            if self.args.quiet {
+                return;
+            }
         }
-        if let Some(target) = target {
-            message::line(format_args!("target {target}:"));
+        let others =
+            plan::other_backends(self.manifest, &self.args.manifest, plan, &self.args.network);
+        let tried = fix::find(problem, &self.catalog, found, others, fix::Budget::default());
+        let located = fixes::located(&tried, self.manifest, plan);
+        if json {
+            reports.push(json::unsolved(target, found, located));
+        } else {
+            fixes::print(&located, &tried, self.manifest);
         }
-        conflict::print(found, self.args.verbose);
-        if let Some(hint) = self.kept.hint() {
+        if !json && let Some(hint) = self.kept.hint() {
             message::help(hint);
         }
     }

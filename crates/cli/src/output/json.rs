@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::lock::Answer;
-use cuda_lock_constraint::solve::{Conflict, describe};
+use cuda_lock_constraint::solve::Conflict;
 
 /// `cuda-lock resolve --format json`.
 #[derive(Serialize)]
@@ -29,6 +29,10 @@ pub struct TargetReport {
     pub warnings: Vec<String>,
     /// The facts that collide, when there is no solution.
     pub conflict: Vec<Fact>,
+    /// Changes to env.toml after which there is a solution, each tried, cheapest first.
+    pub fixes: Vec<super::fixes::Fix>,
+    /// Builds that are known to exist on indexes that env.toml leaves out.
+    pub hints: Vec<String>,
 }
 
 /// One line of the stack.
@@ -77,22 +81,30 @@ pub fn solved(answer: &Answer<'_>) -> TargetReport {
         loading: answer.stack.loading.iter().map(|step| step.text.clone()).collect(),
         warnings: answer.solution.warnings.clone(),
         conflict: Vec::new(),
+        fixes: Vec::new(),
+        hints: Vec::new(),
     }
 }
 
 /// The report of a target without solution.
 #[must_use]
-pub fn unsolved(target: Option<&str>, conflict: &Conflict) -> TargetReport {
-    let fact = |fact| {
-        let (text, source) = describe(fact);
-        Fact { text, source }
-    };
+pub fn unsolved(
+    target: Option<&str>,
+    conflict: &Conflict,
+    fixes: Vec<super::fixes::Fix>,
+) -> TargetReport {
     TargetReport {
         target: target.map(str::to_owned),
         stack: None,
         packages: Vec::new(),
         loading: Vec::new(),
         warnings: Vec::new(),
-        conflict: conflict.facts.iter().map(fact).collect(),
+        conflict: conflict
+            .statements()
+            .into_iter()
+            .map(|statement| Fact { text: statement.text, source: statement.source })
+            .collect(),
+        fixes,
+        hints: conflict.hints.clone(),
     }
 }

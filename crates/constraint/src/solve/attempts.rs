@@ -9,7 +9,7 @@ use super::{Reach, SolveError, attempt};
 use crate::catalog::{Catalog, CatalogError};
 use crate::name::Name;
 use crate::rules::torch::TORCH;
-use crate::solve::problem::Problem;
+use crate::solve::problem::{Problem, SourceKind};
 use crate::solve::solution::Solution;
 use crate::version::{DistVersion, Version};
 use crate::wheel::Tags;
@@ -32,6 +32,12 @@ pub fn solve(problem: Arc<Problem>, catalog: Arc<dyn Catalog>) -> Result<Solutio
     if problem.needs_accelerators() {
         return at(Reach::ALL);
     }
+    if let Some(backend) = kept_backend(&problem)
+        && let Ok(solution) = at(Reach::Kept { backend })
+        && is_kept(&problem, &solution)
+    {
+        return Ok(solution);
+    }
     let mut first = at(Reach::General);
     if !problem.has_accelerators() {
         return first;
@@ -42,6 +48,8 @@ pub fn solve(problem: Arc<Problem>, catalog: Arc<dyn Catalog>) -> Result<Solutio
         first = keep_proof(first, at(Reach::Feeds));
     }
     let reach = match &first {
+        // That a newer torch exists is known, and no reason to move a pin.
+        Ok(solution) if is_kept(&problem, solution) => return first,
         Ok(solution) => match held_back(&problem, &catalog, solution)? {
             Some(above) => Reach::Accelerators { above: Some(above) },
             None => return first,
@@ -57,6 +65,26 @@ pub fn solve(problem: Arc<Problem>, catalog: Arc<dyn Catalog>) -> Result<Solutio
         (Err(_), Ok(first)) => Ok(first),
         (more, first) => keep_proof(first, more),
     }
+}
+
+/// The accelerator of the torch that an earlier lock pins, when that build is not on PyPI: it stays while it holds, also
+/// when PyPI's own build would do by now.
+fn kept_backend(problem: &Problem) -> Option<String> {
+    let kept = problem.policy.preferences.get(&Name::new(TORCH).ok()?)?;
+    let label = kept.local().iter().map(ToString::to_string).collect::<Vec<_>>().join(".");
+    let known = |label: &String| {
+        let is_of =
+            |kind: &SourceKind| matches!(kind, SourceKind::PyTorch { backend } if backend == label);
+        problem.sources.iter().any(|source| is_of(&source.kind))
+    };
+    Some(label).filter(known)
+}
+
+/// Whether torch is at the version that an earlier lock pins.
+fn is_kept(problem: &Problem, solution: &Solution) -> bool {
+    let Ok(name) = Name::new(TORCH) else { return false };
+    let kept = problem.policy.preferences.get(&name);
+    kept.is_some() && kept == solution.build(TORCH).and_then(|chosen| chosen.version.version())
 }
 
 /// The second outcome; but when its indexes could not be asked, what the first could prove is the more useful report.

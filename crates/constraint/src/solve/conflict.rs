@@ -1,35 +1,46 @@
 //! A proof that there is no answer, as data: the facts that collide, each with its source.
 //!
 //! PubGrub's proof is a tree whose leaves are facts and whose inner nodes are deductions. People need the leaves: what
-//! the machine is, what each package needs and who says so. Leaves about the same pair of packages are folded over their
-//! versions, so that twenty releases of torch become one line.
+//! the machine is, what each package needs and who says so. `leaves` gathers them, folded over versions, so that twenty
+//! releases of torch become one line; `core` leaves out what the proof does not need; `words` and `ranges` say the rest in
+//! words; `near` knows what was probably meant.
 
+mod core;
+mod hints;
+mod leaves;
+mod near;
+mod ranges;
 mod words;
 
-use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use pubgrub::{DerivationTree, Derived, External};
-
 use crate::constraint::{Constraint, Reason};
+use crate::machine::Gpu;
 use crate::name::Name;
 use crate::package::Package;
-use crate::solve::candidates::Rejection;
-use crate::solve::provider::{Provider, Unusable};
-use crate::version::{Range, Version};
+use crate::solve::candidates::{PassedOver, Rejection};
+use crate::solve::provider::Provider;
+use crate::version::{DistVersion, Range, Version};
 
-pub use words::{describe, range_text};
-
-type Tree = DerivationTree<Package, Range, Unusable>;
+use leaves::{Leaves, Tree};
+pub use near::nearest_name;
+pub use ranges::{range_text, versions_text};
+pub use words::Statement;
 
 /// Why no environment satisfies a problem.
 #[derive(Clone, Debug)]
 pub struct Conflict {
-    /// The facts that collide, machine first.
+    /// The facts that collide, machine first; none of them can be left out.
     pub facts: Vec<CollidingFact>,
-    /// Builds that were passed over and would have mattered.
+    /// Every fact that the solver's own proof used, for those who want to read all of it.
+    pub proof: Vec<CollidingFact>,
+    /// Builds that were passed over and might have mattered.
     pub rejections: Vec<Rejection>,
+    /// Where builds are that might do, on indexes that this solve was not allowed to ask.
+    pub hints: Vec<String>,
+    /// The GPUs of the machine, as they are named in messages.
+    gpus: Vec<Gpu>,
     /// Set when other indexes might have had an answer and could not be asked: why not.
     pub unasked: Option<String>,
 }
@@ -43,25 +54,29 @@ pub enum CollidingFact {
         subject: Package,
         /// Its versions of which this is true, folded.
         versions: Range,
-        /// All of its versions that are known, ascending, for printing.
+        /// All of its versions that could be chosen, ascending, for printing.
         known: Vec<Version>,
         /// What is needed.
         package: Package,
         /// Any of these would do for at least one of the versions.
         range: Range,
-        /// Who says so: the distinct reasons, newest subject first.
+        /// The versions of the needed package that exist, ascending, for printing.
+        existing: Vec<Version>,
+        /// Who says so: the distinct reasons, the most lenient first.
         reasons: Vec<(Version, Reason)>,
     },
     /// There is no version that could be chosen.
     NoVersion {
         /// The package.
         package: Package,
-        /// Where nothing was found.
+        /// What is asked for.
         range: Range,
-        /// What exists instead, ascending.
+        /// What exists, ascending.
         known: Vec<Version>,
-        /// No source has the project at all.
-        unknown_project: bool,
+        /// No source has the project at all; the known name that was probably meant.
+        unknown_project: Option<Option<String>>,
+        /// What exists in the range and was passed over, newest first.
+        passed_over: Vec<Rejection>,
     },
     /// Builds that cannot be used, for a reason of their own.
     Unusable {
@@ -69,6 +84,8 @@ pub enum CollidingFact {
         package: Package,
         /// Which versions.
         versions: Range,
+        /// All of its versions that are known, ascending.
+        known: Vec<Version>,
         /// Why.
         why: Arc<str>,
     },
@@ -76,9 +93,27 @@ pub enum CollidingFact {
 
 impl Conflict {
     pub(super) fn new(provider: &Provider, tree: &Tree) -> Self {
-        let mut leaves = Leaves::default();
-        leaves.gather(tree);
-        leaves.finish(provider)
+        let leaves = Leaves::of(tree);
+        let proof = Facts { provider, leaves: &leaves }.all();
+        let leaves = core::reduce(provider, leaves);
+        let facts = Facts { provider, leaves: &leaves }.all();
+        let gpus = provider.problem.machine.gpus.clone().unwrap_or_default();
+        let hints = hints::of(&facts, &provider.problem);
+        let mut conflict =
+            Self { facts, proof, rejections: provider.rejections(), hints, gpus, unasked: None };
+        let names = conflict.distributions();
+        conflict.rejections.retain(|rejection| names.contains(&rejection.name));
+        conflict
+    }
+
+    /// The distributions that no index has.
+    pub fn unknown_projects(&self) -> impl Iterator<Item = Name> {
+        self.facts.iter().filter_map(|fact| match fact {
+            CollidingFact::NoVersion { package, unknown_project: Some(_), .. } => {
+                package.dist_name()
+            }
+            _ => None,
+        })
     }
 
     /// The distributions that take part, in the order of the facts.
@@ -99,120 +134,212 @@ impl Conflict {
         }
         names
     }
-}
 
-/// The leaves of a proof, folded by pairs of packages.
-#[derive(Default)]
-struct Leaves {
-    needs: BTreeMap<(Package, Package), (Range, Vec<Range>)>,
-    none: BTreeMap<Package, Range>,
-    unusable: Vec<(Package, Range, Arc<str>)>,
-    seen: std::collections::BTreeSet<usize>,
-}
-
-impl Leaves {
-    fn gather(&mut self, tree: &Tree) {
-        // The tree can be deep; a stack of our own does not overflow.
-        let mut open = vec![tree];
-        while let Some(node) = open.pop() {
-            match node {
-                DerivationTree::Derived(Derived { cause1, cause2, shared_id, .. }) => {
-                    if shared_id.is_some_and(|id| !self.seen.insert(id)) {
-                        continue;
-                    }
-                    open.push(cause1);
-                    open.push(cause2);
-                }
-                DerivationTree::External(external) => self.leaf(external),
-            }
-        }
+    /// Whether what is asked for here is not the same as in another conflict.
+    #[must_use]
+    pub fn asks_else(&self, other: &Self) -> bool {
+        let asked = |conflict: &Self| -> Vec<Package> {
+            let facts = conflict.facts.iter();
+            facts
+                .filter_map(|fact| match fact {
+                    CollidingFact::Needs { subject: Package::Root, package, .. } => Some(*package),
+                    _ => None,
+                })
+                .filter(|package| package.dist_name().is_some())
+                .collect()
+        };
+        let known = asked(other);
+        asked(self).iter().any(|package| !known.contains(package))
     }
 
-    fn leaf(&mut self, external: &External<Package, Range, Unusable>) {
-        match external {
-            External::NotRoot(..) => {}
-            External::NoVersions(package, range) => {
-                let all = self.none.entry(*package).or_insert_with(Range::empty);
-                *all = all.union(range);
-            }
-            External::Custom(package, range, why) => {
-                self.unusable.push((*package, range.clone(), Arc::clone(why)));
-            }
-            External::FromDependencyOf(subject, versions, package, range) => {
-                let (all, ranges) = self
-                    .needs
-                    .entry((*subject, *package))
-                    .or_insert_with(|| (Range::empty(), Vec::new()));
-                *all = all.union(versions);
-                if !ranges.contains(range) {
-                    ranges.push(range.clone());
-                }
-            }
-        }
+    /// The facts in words, in the order in which they are read: the machine, what its layers need of each other, what is
+    /// asked for, what that needs.
+    #[must_use]
+    pub fn statements(&self) -> Vec<Statement> {
+        words::statements(&self.facts, &self.gpus)
     }
 
-    fn finish(self, provider: &Provider) -> Conflict {
-        let mut facts = Vec::new();
-        for ((subject, package), (versions, ranges)) in self.needs {
+    /// Every fact of the solver's own proof in words.
+    #[must_use]
+    pub fn full_proof(&self) -> Vec<Statement> {
+        words::statements(&self.proof, &self.gpus)
+    }
+}
+
+/// Turns leaves into facts.
+struct Facts<'a> {
+    provider: &'a Provider,
+    leaves: &'a Leaves,
+}
+
+impl Facts<'_> {
+    fn all(&self) -> Vec<CollidingFact> {
+        let mut facts: Vec<CollidingFact> = Vec::new();
+        for (&(subject, package), edges) in &self.leaves.needs {
             // An extra always has the version of its distribution: nobody learns from that.
             if subject.dist_name().is_some() && subject.dist_name() == package.dist_name() {
                 continue;
             }
-            let mut reasons: Vec<(Version, Reason)> = Vec::new();
-            let mut edges: Vec<Rc<Constraint>> = provider
-                .reasons(subject, package)
-                .into_iter()
-                .filter(|edge| versions.contains(&edge.subject.1) && ranges.contains(&edge.range))
-                .collect();
-            edges.sort_by(|a, b| b.subject.1.cmp(&a.subject.1));
-            for edge in edges {
-                if !reasons.iter().any(|(_, reason)| *reason == edge.reason) {
-                    reasons.push((edge.subject.1.clone(), edge.reason.clone()));
-                }
-            }
-            let range = ranges.iter().fold(Range::empty(), |all, range| all.union(range));
-            let known = provider.known_versions(subject);
-            facts.push(CollidingFact::Needs { subject, versions, known, package, range, reasons });
+            facts.push(self.needs(subject, package, edges));
         }
-        for (package, range) in self.none {
-            let known = provider.known_versions(package);
-            // That there is nothing beside the known versions proves nothing to a reader.
-            if !known.is_empty() && !known.iter().any(|version| range.contains(version)) && facts.iter().any(|fact| matches!(fact, CollidingFact::Needs { subject, .. } if *subject == package)) {
-                continue;
-            }
-            let unknown_project = package.dist_name().is_some() && known.is_empty();
-            facts.push(CollidingFact::NoVersion { package, range, known, unknown_project });
-        }
-        for (package, versions, why) in self.unusable {
-            facts.push(CollidingFact::Unusable { package, versions, why });
+        facts.extend(self.leaves.none.keys().filter_map(|package| self.none(*package)));
+        for ((package, why), versions) in &self.leaves.unusable {
+            let known = self.provider.known_versions(*package);
+            facts.push(CollidingFact::Unusable {
+                package: *package,
+                versions: versions.clone(),
+                known,
+                why: Arc::clone(why),
+            });
         }
         facts.sort_by_key(CollidingFact::place);
-        let mut conflict = Conflict { facts, rejections: Vec::new(), unasked: None };
-        let names = conflict.distributions();
-        conflict.rejections = provider.take_rejections();
-        conflict.rejections.retain(|rejection| names.contains(&rejection.name));
-        conflict
+        facts
+    }
+
+    fn needs(&self, subject: Package, package: Package, edges: &[(Range, Range)]) -> CollidingFact {
+        let allowed = self.asked_for(subject);
+        let known: Vec<Version> = self
+            .choosable(subject)
+            .into_iter()
+            .filter(|version| allowed.contains(version))
+            .collect();
+        // A release that env.toml rules out anyway is no part of the argument.
+        let counts =
+            |versions: &Range| known.is_empty() || known.iter().any(|v| versions.contains(v));
+        let relevant: Vec<&(Range, Range)> = {
+            let some: Vec<_> = edges.iter().filter(|(versions, _)| counts(versions)).collect();
+            if some.is_empty() { edges.iter().collect() } else { some }
+        };
+        let united = |pick: fn(&(Range, Range)) -> &Range| {
+            relevant.iter().fold(Range::empty(), |all, edge| all.union(pick(edge)))
+        };
+        let (versions, range) = (united(|edge| &edge.0), united(|edge| &edge.1));
+        let mut found: Vec<Rc<Constraint>> = self
+            .provider
+            .reasons(subject, package)
+            .into_iter()
+            .filter(|edge| versions.contains(&edge.subject.1))
+            .filter(|edge| relevant.iter().any(|(_, range)| *range == edge.range))
+            .collect();
+        found.sort_by(|a, b| {
+            lowest(&a.range).cmp(&lowest(&b.range)).then_with(|| b.subject.1.cmp(&a.subject.1))
+        });
+        let mut reasons: Vec<(Version, Reason)> = Vec::new();
+        for edge in found {
+            if !reasons.iter().any(|(_, reason)| *reason == edge.reason) {
+                reasons.push((edge.subject.1.clone(), edge.reason.clone()));
+            }
+        }
+        let existing = self.provider.known_versions(package);
+        CollidingFact::Needs { subject, versions, known, package, range, existing, reasons }
+    }
+
+    /// What env.toml asks of a package, as far as the proof uses it.
+    fn asked_for(&self, package: Package) -> Range {
+        let asked = self.leaves.needs.get(&(Package::Root, package));
+        let base = package.dist_name().map(Package::dist);
+        let asked = asked.or_else(|| self.leaves.needs.get(&(Package::Root, base?)));
+        asked.into_iter().flatten().fold(Range::full(), |all, (_, range)| all.intersection(range))
+    }
+
+    /// The versions of a distribution that were not passed over.
+    fn choosable(&self, package: Package) -> Vec<Version> {
+        let rejections = self.provider.rejections();
+        let mut known = self.provider.known_versions(package);
+        known.retain(|version| {
+            !rejections.iter().any(|rejection| {
+                Some(rejection.name) == package.dist_name()
+                    && version.as_dist() == Some(&rejection.version)
+                    && !matches!(rejection.why, PassedOver::NoFile(_))
+            })
+        });
+        known
+    }
+
+    /// Why there is nothing to choose from, where that matters: nothing exists, or what exists was passed over.
+    fn none(&self, package: Package) -> Option<CollidingFact> {
+        let name = package.dist_name()?;
+        let known = self.provider.known_versions(package);
+        let asking: Vec<&Range> = self
+            .leaves
+            .needs
+            .iter()
+            .filter(|((_, needed), _)| *needed == package)
+            .flat_map(|(_, edges)| edges.iter().map(|(_, range)| range))
+            .collect();
+        let range = match self.leaves.needs.get(&(Package::Root, package)) {
+            Some(_) => self.asked_for(package),
+            None => asking.iter().fold(Range::empty(), |all, range| all.union(range)),
+        };
+        if known.is_empty() {
+            let meant = near::nearest_name(name, &self.provider.problem);
+            let unknown_project = Some(meant);
+            return Some(CollidingFact::NoVersion {
+                package,
+                range,
+                known,
+                unknown_project,
+                passed_over: Vec::new(),
+            });
+        }
+        let existing: Vec<&Version> =
+            known.iter().filter(|version| range.contains(version)).collect();
+        let told = |version: &DistVersion| {
+            let version = Version::Dist(version.clone());
+            self.leaves.needs.iter().any(|((subject, _), edges)| {
+                subject.dist_name() == Some(name)
+                    && edges.iter().any(|(versions, _)| versions.contains(&version))
+            })
+        };
+        let mut passed_over: Vec<Rejection> = self
+            .provider
+            .rejections()
+            .into_iter()
+            .filter(|r| r.name == name && range.contains(&Version::Dist(r.version.clone())))
+            .filter(|r| !told(&r.version))
+            .collect();
+        let all_prereleases = passed_over.len() == existing.len()
+            && passed_over.iter().all(|r| r.why == PassedOver::Prerelease);
+        if !all_prereleases {
+            // That pre-releases are not taken unasked surprises nobody, as long as there is something else.
+            passed_over.retain(|rejection| rejection.why != PassedOver::Prerelease);
+        }
+        passed_over.sort_by(|a, b| b.version.cmp(&a.version));
+        if !existing.is_empty() && passed_over.is_empty() {
+            return None;
+        }
+        Some(CollidingFact::NoVersion { package, range, known, unknown_project: None, passed_over })
+    }
+}
+
+/// The lower end of a range, for finding the most lenient of several.
+fn lowest(range: &Range) -> Option<&Version> {
+    match range.iter().next()?.0 {
+        std::ops::Bound::Included(version) | std::ops::Bound::Excluded(version) => Some(version),
+        std::ops::Bound::Unbounded => None,
     }
 }
 
 impl CollidingFact {
-    /// Machine first, then what the layers need of each other, then distributions, then the wishes of env.toml.
+    /// Machine first, then what the layers need of each other, then the wishes of env.toml, then distributions.
     fn place(&self) -> (u8, Package, Package) {
         let is_dist = |package: &Package| package.dist_name().is_some();
         match self {
             Self::Needs { subject: Package::Root, package, .. } => {
-                (if is_dist(package) { 1 } else { 0 }, *package, *package)
+                (if is_dist(package) { 2 } else { 0 }, *package, *package)
             }
             Self::Needs { subject, package, .. } => {
                 let place = match (is_dist(subject), is_dist(package)) {
-                    (false, _) => 2,
-                    (true, true) => 4,
-                    (true, false) => 3,
+                    (false, _) => 1,
+                    (true, true) => 3,
+                    // Old releases for old Pythons are what is least surprising.
+                    (true, false) if *package == Package::Python => 5,
+                    (true, false) => 4,
                 };
                 (place, *subject, *package)
             }
-            Self::NoVersion { package, .. } => (6, *package, *package),
-            Self::Unusable { package, .. } => (5, *package, *package),
+            Self::Unusable { package, .. } => (6, *package, *package),
+            Self::NoVersion { package, .. } => (7, *package, *package),
         }
     }
 }

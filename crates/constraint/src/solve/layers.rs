@@ -179,7 +179,7 @@ pub(super) fn starts_none(facts: &MachineFacts, problem: &Problem, range: &Range
         })
 }
 
-/// The version of a layer that is chosen from a range: the lowest driver, the newest of everything else.
+/// The version of a layer that is chosen from a range: the lowest driver and glibc, the newest of everything else.
 ///
 /// A range can name versions that no matrix knows (the CUDA of a torch that is released tomorrow): its own bounds are
 /// candidates then.

@@ -163,8 +163,9 @@ impl Provider {
         range
     }
 
-    pub(super) fn take_rejections(&self) -> Vec<Rejection> {
-        self.rejections.take()
+    /// The builds that were passed over so far.
+    pub(super) fn rejections(&self) -> Vec<Rejection> {
+        self.rejections.borrow().clone()
     }
 
     /// The constraints behind the edge between two packages.
@@ -249,8 +250,11 @@ impl Provider {
         if let Some(version) = &choice
             && !extra
         {
-            self.chosen.borrow_mut().insert(name, version.clone());
-            self.look_ahead(name, &candidates, range, version);
+            let before = self.chosen.borrow_mut().insert(name, version.clone());
+            // The same version again says nothing about this project: something else was reconsidered.
+            if before.is_none_or(|before| before != *version) {
+                self.look_ahead(name, &candidates, range, version);
+            }
         }
         Ok(choice)
     }
@@ -339,6 +343,11 @@ impl Provider {
             .for_each(|(build, file)| {
                 self.speculator.expect_metadata(build.version.source(), name, file);
             });
+    }
+
+    /// Whether the builds of a project were looked at in this solve.
+    pub(super) fn was_asked_for(&self, name: Name) -> bool {
+        self.candidates.borrow().contains_key(&name)
     }
 
     /// Whether env.toml pins a version of the distribution with `==`.

@@ -30,6 +30,11 @@ pub(super) enum Reach {
     },
     /// Builds for the CPU: the machine has no GPU.
     Cpu,
+    /// The index of one accelerator, whose torch an earlier lock pins.
+    Kept {
+        /// Such as `cu118`.
+        backend: String,
+    },
 }
 
 impl Reach {
@@ -75,6 +80,7 @@ impl Problem {
         match reach {
             Reach::General | Reach::Feeds => false,
             Reach::Cpu => is_cpu(backend) && self.can_use(source),
+            Reach::Kept { backend: kept } => backend == kept && self.can_use(source),
             Reach::Accelerators { above } => {
                 self.can_use(source) && self.may_have_torch(backend, above.as_ref())
             }
@@ -98,6 +104,12 @@ impl Problem {
             [label] => label.to_string() == *backend,
             _ => false,
         }
+    }
+
+    /// The general indexes that are asked for a distribution, in order.
+    #[must_use]
+    pub fn asked_for(&self, name: Name) -> Vec<SourceId> {
+        self.places(name, &Reach::General).general
     }
 
     /// True when some index could have other builds of what is asked for.

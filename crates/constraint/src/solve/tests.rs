@@ -139,18 +139,16 @@ fn a_conflict_names_the_facts_that_collide() {
         panic!("expected a conflict");
     };
     let lines: Vec<String> = conflict
-        .facts
-        .iter()
-        .map(|fact| {
-            let (line, source) = describe(fact);
-            source.map_or(line.clone(), |source| format!("{line} ({source})"))
+        .statements()
+        .into_iter()
+        .map(|said| {
+            said.source.map_or(said.text.clone(), |source| format!("{} ({source})", said.text))
         })
         .collect();
     insta::assert_snapshot!(lines.join("\n"), @r"
-    you ask for a (env.toml)
-    you ask for b (env.toml)
-    a needs c <2 (METADATA of 1.1: c<2)
-    b 1 needs c >=2 (METADATA of 1: c>=2)
+    env.toml asks for a and b
+    a >=1 needs c <2 (METADATA of a 1.1: c<2)
+    b 1 needs c >=2 (METADATA of b 1: c>=2)
     ");
 }
 

@@ -7,7 +7,7 @@ use cuda_lock_constraint::name::Name;
 use cuda_lock_constraint::solve::range_text;
 use cuda_lock_constraint::version::{DistVersion, SourceId, Version};
 use cuda_lock_formats::pylock::{
-    LockMetadata, LockedConstraint, LockedFile, LockedPackage, Origin, Pylock, strip_credentials,
+    LockMetadata, LockedFile, LockedPackage, Origin, Pylock, strip_credentials,
 };
 use pep440_rs::Version as Pep440;
 
@@ -82,34 +82,19 @@ pub fn changed_facts(
             tool.capabilities.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
         };
         layer("compute capabilities", list(old), list(new));
-        let needs = |tool: &LockMetadata| {
-            let mut needs: Vec<String> = tool.constraints.iter().map(need).collect();
-            needs.sort_unstable();
-            needs.dedup();
-            needs
-        };
-        let (were, are) = (needs(old), needs(new));
-        changes.extend(
-            were.iter().filter(|need| !are.contains(need)).map(|need| format!("no more: {need}")),
-        );
-        changes.extend(
-            are.iter().filter(|need| !were.contains(need)).map(|need| format!("new: {need}")),
-        );
-        if old.loading != new.loading {
+        if old.loading.len() != new.loading.len() {
             changes.push("what a program must do to find its libraries".to_owned());
         }
     }
     changes.into_iter()
 }
 
-/// Gives `new` the revision of the old facts and their words, so that only differences that matter are left.
+/// Gives `new` the revision of the old facts, and their words where it explains itself: other words for the same answer are
+/// no reason to write a lock anew.
 pub fn take_words(new: &mut LockMetadata, old: &LockMetadata) {
     new.matrices.clone_from(&old.matrices);
     new.constraints.clone_from(&old.constraints);
-}
-
-fn need(constraint: &LockedConstraint) -> String {
-    format!("{} needs {} {}", constraint.subject, constraint.package, constraint.range)
+    new.loading.clone_from(&old.loading);
 }
 
 fn pin(package: &LockedPackage) -> String {

@@ -19,6 +19,8 @@ pub enum Reason {
     Environment(String),
     /// The lock is not as this program writes it.
     Edited(Difference),
+    /// The pins hold, but the lock says something else of them than this program does now.
+    Other(Difference),
     /// requirements.txt is not what the lock gives.
     Differs(Difference),
     /// A pin does not hold any more.
@@ -38,6 +40,7 @@ impl Reason {
             Self::Foreign => "foreign",
             Self::Environment(_) => "environment",
             Self::Edited(_) => "edited",
+            Self::Other(_) => "other",
             Self::Differs(_) => "differs",
             Self::Pin(_) => "pin",
             Self::Facts(_) => "facts",
@@ -56,6 +59,13 @@ impl fmt::Display for Reason {
             Self::Edited(at) => write!(
                 f,
                 "line {} was edited by hand: it is {}, cuda-lock writes {}",
+                at.line,
+                shown(at.found.as_deref()),
+                shown(at.expected.as_deref())
+            ),
+            Self::Other(at) => write!(
+                f,
+                "line {} is {}, cuda-lock writes {}",
                 at.line,
                 shown(at.found.as_deref()),
                 shown(at.expected.as_deref())
@@ -120,7 +130,7 @@ pub struct FileReport {
 /// One reason.
 #[derive(Serialize)]
 pub struct Row {
-    /// `missing`, `unreadable`, `foreign`, `environment`, `edited`, `differs`, `pin`, `facts` or `unsolvable`.
+    /// `missing`, `unreadable`, `foreign`, `environment`, `edited`, `other`, `differs`, `pin`, `facts` or `unsolvable`.
     pub kind: &'static str,
     /// In words.
     pub text: String,

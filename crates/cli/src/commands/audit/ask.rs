@@ -1,0 +1,447 @@
+//! From what a reader gives to what is judged.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::str::FromStr as _;
+use std::sync::Arc;
+
+use cuda_lock_constraint::audit::{Line, Question};
+use cuda_lock_constraint::machine::Platform;
+use cuda_lock_constraint::matrix;
+use cuda_lock_constraint::requirement::{Requirement, RequirementCache};
+use cuda_lock_constraint::rules::image::{Image, parse_image};
+use cuda_lock_constraint::target::Target;
+use cuda_lock_constraint::version::SourceId;
+use cuda_lock_constraint::wheel::WheelName;
+use cuda_lock_formats::input::{
+    Entry, Environment, Group, Input, Kind, Location, PythonRequest, SourceTarget, Span,
+};
+use pep440_rs::{Operator, Version as Pep440, VersionSpecifiers};
+
+use super::indexes::Indexes;
+use super::machine::Given;
+
+/// What could be told before anything was judged.
+pub struct Noted {
+    /// A code.
+    pub code: &'static str,
+    /// The message.
+    pub message: String,
+    /// What to do.
+    pub help: Option<String>,
+    /// Where.
+    pub span: Option<Span>,
+}
+
+/// One environment of a file, ready to be judged.
+pub struct Asked {
+    /// The question.
+    pub question: Question,
+    /// Where each line of the question stands.
+    pub spans: Vec<Span>,
+    /// What the environment is called in the file.
+    pub name: String,
+    /// Found on the way.
+    pub noted: Vec<Noted>,
+    /// What cannot be judged.
+    pub unchecked: BTreeSet<String>,
+}
+
+/// The environments of a file that something is installed into, or that have an image.
+pub fn ask(input: &Input, given: &Given, indexes: &mut Indexes) -> Vec<Asked> {
+    (0..input.environments.len())
+        .filter_map(|place| {
+            let environment = input.environments.get(place)?;
+            let mine = |entry: &&Entry| entry.environment == place && entry.group != Group::Build;
+            let entries: Vec<&Entry> = input.entries.iter().filter(mine).collect();
+            let bounds: Vec<&Entry> = input.constraints.iter().filter(mine).collect();
+            if entries.is_empty() && bounds.is_empty() && environment.image.is_none() {
+                return None;
+            }
+            Some(Reader { input, given, environment }.read(&entries, &bounds, indexes))
+        })
+        .collect()
+}
+
+struct Reader<'a> {
+    input: &'a Input,
+    given: &'a Given,
+    environment: &'a Environment,
+}
+
+impl Reader<'_> {
+    fn read(&self, entries: &[&Entry], bounds: &[&Entry], indexes: &mut Indexes) -> Asked {
+        let mut noted = Vec::new();
+        let mut unchecked = BTreeSet::new();
+        let image = self.image(&mut noted, &mut unchecked, !entries.is_empty());
+        let machine = self.given.machine(image.as_ref());
+        let (python, python_known) = self.python(image.as_ref());
+        if !python_known {
+            unchecked.insert(format!(
+                "Python is not given: read for {python}, and nothing is said about it"
+            ));
+        }
+        if self.given.platform.is_none() {
+            unchecked.insert(format!("the platform is not given: read for {}", machine.platform));
+        }
+        for (name, why) in &self.given.unknown_gpus {
+            unchecked.insert(format!("GPU code for {name}: {why}"));
+        }
+        if machine.driver.is_none() {
+            unchecked.insert("the driver: none is given".to_owned());
+        }
+        if machine.gpus.is_none() && self.given.unknown_gpus.is_empty() {
+            unchecked.insert("GPU code: no GPU is given".to_owned());
+        }
+        let target =
+            Target { libc: machine.libc.clone(), ..Target::new(machine.platform, &python) };
+        let mut lines = Lines {
+            input: self.input,
+            markers: RequirementCache::new(target.marker_environment()),
+            lines: Vec::new(),
+            spans: Vec::new(),
+            noted,
+            unchecked,
+            seen: BTreeMap::new(),
+        };
+        let mut all = Vec::new();
+        let mut extra = BTreeSet::new();
+        for (bound, entries) in [(false, entries), (true, bounds)] {
+            for entry in entries {
+                let Some(options) = self.input.indexes_of(entry) else { continue };
+                let chosen = indexes.choose(options);
+                for id in chosen.all {
+                    if !all.contains(&id) {
+                        all.push(id);
+                    }
+                }
+                extra.extend(chosen.extra);
+                for address in chosen.unreadable {
+                    lines
+                        .unchecked
+                        .insert(format!("the index '{address}': it cannot be read as an address"));
+                }
+                lines.entry(entry, bound, indexes);
+            }
+        }
+        let options = self.input.indexes.first();
+        let question = Question {
+            target,
+            python_known,
+            machine,
+            unknown_gpus: self.given.unknown_gpus.iter().map(|(name, _)| name.clone()).collect(),
+            model: self.given.model,
+            image,
+            sources: Vec::new(),
+            indexes: all,
+            extra,
+            unasked: BTreeSet::new(),
+            lines: lines.lines,
+            closed: self.closed(),
+            prereleases: options.is_some_and(|options| options.pre),
+        };
+        Asked {
+            question,
+            spans: lines.spans,
+            name: self.environment.name.clone(),
+            noted: lines.noted,
+            unchecked: lines.unchecked,
+        }
+    }
+
+    /// Whether everything that is installed is listed.
+    fn closed(&self) -> bool {
+        match self.input.kind {
+            Kind::PipList
+            | Kind::JsonList
+            | Kind::CondaList
+            | Kind::CondaExplicit
+            | Kind::UvLock
+            | Kind::PoetryLock
+            | Kind::PdmLock
+            | Kind::Pylock
+            | Kind::SitePackages => true,
+            _ => self.input.indexes.first().is_some_and(|options| options.require_hashes),
+        }
+    }
+
+    fn image(
+        &self,
+        noted: &mut Vec<Noted>,
+        unchecked: &mut BTreeSet<String>,
+        installs: bool,
+    ) -> Option<Image> {
+        if let Some(image) = &self.given.image {
+            return Some(image.clone());
+        }
+        let written = self.base_image()?;
+        let platform = self.given.platform.unwrap_or(Platform::LinuxX86_64);
+        let is_cuda = written.reference.contains("nvidia/cuda");
+        match parse_image(&written.reference, platform) {
+            Ok(image) => {
+                if installs && !self.installs_python() {
+                    noted.push(Noted {
+                        code: "image-mismatch",
+                        message: format!(
+                            "{} has no Python, and nothing here installs one",
+                            written.reference
+                        ),
+                        help: Some("install python3 and python3-pip first".to_owned()),
+                        span: Some(written.span),
+                    });
+                }
+                Some(image)
+            }
+            Err(why) if is_cuda => {
+                noted.push(Noted {
+                    code: "image-mismatch",
+                    message: why.to_string(),
+                    help: None,
+                    span: Some(written.span),
+                });
+                None
+            }
+            Err(_) => {
+                unchecked.insert(format!("what the image {} contains", written.reference));
+                None
+            }
+        }
+    }
+
+    /// The image of the environment, or of the stage that it starts from.
+    fn base_image(&self) -> Option<&cuda_lock_formats::input::Image> {
+        let mut environment = self.environment;
+        for _ in 0..self.input.environments.len() {
+            if let Some(image) = &environment.image {
+                return Some(image);
+            }
+            environment = self.input.environments.get(environment.parent?)?;
+        }
+        None
+    }
+
+    fn installs_python(&self) -> bool {
+        let mut environment = Some(self.environment);
+        for _ in 0..=self.input.environments.len() {
+            let Some(here) = environment else { return false };
+            let python = |name: &str| name.starts_with("python") || name.contains("conda");
+            if here.python.is_some()
+                || here.system_packages.iter().any(|package| python(&package.name))
+            {
+                return true;
+            }
+            environment = here.parent.and_then(|parent| self.input.environments.get(parent));
+        }
+        // Another installer (uv, conda) may bring one; a file that says so is not blamed.
+        let text = self.input.files.first().map(|file| file.text.to_string()).unwrap_or_default();
+        ["uv ", "conda", "pyenv"].iter().any(|word| text.contains(word))
+    }
+
+    /// The interpreter, and whether it is known.
+    fn python(&self, image: Option<&Image>) -> (Pep440, bool) {
+        if let Some(python) = &self.given.python {
+            return (python.clone(), true);
+        }
+        let stated =
+            self.environment.python.as_ref().or(self.input.python.as_ref()).and_then(exact_python);
+        let of_image = || {
+            let reference = &self.base_image()?.reference;
+            let (repository, tag) = reference.rsplit_once(':')?;
+            let version = tag.split('-').next()?;
+            (repository.rsplit('/').next()? == "python").then(|| Pep440::from_str(version).ok())?
+        };
+        let of_system = || Pep440::from_str(image?.python.as_ref()?.as_str()).ok();
+        if let Some(python) = stated.or_else(of_image).or_else(of_system) {
+            return (python, true);
+        }
+        // The Python that most releases have wheels for: neither the newest nor an old one.
+        let known: Vec<Pep440> =
+            matrix::python().minor.iter().filter_map(|row| row.version.parse().ok()).collect();
+        let middle = known.len().saturating_sub(4);
+        (known.get(middle).cloned().unwrap_or_else(|| Pep440::new([3])), false)
+    }
+}
+
+/// The one Python of a request: `==3.10.*`, `==3.11`, `~=3.10`.
+fn exact_python(request: &PythonRequest) -> Option<Pep440> {
+    let specifiers = VersionSpecifiers::from_str(&request.specifiers).ok()?;
+    let exact = |operator: &Operator| {
+        matches!(operator, Operator::Equal | Operator::EqualStar | Operator::ExactEqual)
+    };
+    specifiers
+        .iter()
+        .find(|specifier| exact(specifier.operator()) && specifier.version().release().len() >= 2)
+        .map(|specifier| specifier.version().clone())
+}
+
+struct Lines<'a> {
+    input: &'a Input,
+    markers: RequirementCache,
+    lines: Vec<Line>,
+    spans: Vec<Span>,
+    noted: Vec<Noted>,
+    unchecked: BTreeSet<String>,
+    /// Releases of locks by name: a lock may hold several for other platforms.
+    seen: BTreeMap<String, String>,
+}
+
+impl Lines<'_> {
+    fn entry(&mut self, entry: &Entry, bound: bool, indexes: &mut Indexes) {
+        if entry.origin.is_conda() {
+            self.unchecked
+                .insert(format!("conda package {}: conda channels are not read", entry.raw_name));
+            return;
+        }
+        let Some(name) = entry.name else {
+            if entry.location.is_some() {
+                self.location(entry);
+            }
+            return;
+        };
+        let text = requirement_text(entry);
+        let Ok(requirement) = text.parse::<Requirement>() else {
+            self.unchecked.insert(format!("{text}: it cannot be read as a requirement"));
+            return;
+        };
+        if !self.markers.applies(&requirement, None) {
+            return;
+        }
+        if entry.location.is_some() {
+            self.location(entry);
+            return;
+        }
+        if let Some(version) = &entry.locked {
+            let first =
+                self.seen.entry(name.to_string()).or_insert_with(|| version.clone()).clone();
+            if first != *version {
+                self.unchecked.insert(format!(
+                    "{name} {version}: the lock holds {first} as well, which is judged"
+                ));
+                return;
+            }
+        }
+        let source = match self.source(entry, indexes) {
+            Wanted::Anywhere => None,
+            Wanted::From(source) => Some(source),
+            Wanted::Elsewhere => {
+                self.unchecked.insert(format!("{name}: it comes from a folder or a repository"));
+                return;
+            }
+        };
+        self.push(entry, Line { requirement: Arc::new(requirement), bound, source, wheel: None });
+    }
+
+    fn push(&mut self, entry: &Entry, line: Line) {
+        self.lines.push(line);
+        self.spans.push(entry.span);
+    }
+
+    /// The index that an entry must come from here.
+    fn source(&self, entry: &Entry, indexes: &mut Indexes) -> Wanted {
+        for source in &entry.sources {
+            let applies = source.marker.as_ref().is_none_or(|marker| {
+                let text = format!("x ; {marker}");
+                text.parse::<Requirement>().is_ok_and(|probe| self.markers.applies(&probe, None))
+            });
+            if !applies || source.extra.is_some() || source.group.is_some() {
+                continue;
+            }
+            match &source.target {
+                SourceTarget::Index(name) => {
+                    let options = self.input.indexes_of(entry);
+                    let named = options
+                        .and_then(|options| options.named.iter().find(|named| named.name == *name))
+                        .filter(|named| !named.url.is_empty());
+                    return match named.and_then(|named| indexes.at(&named.url, named.flat)) {
+                        Some(id) => Wanted::From(id),
+                        None => Wanted::Anywhere,
+                    };
+                }
+                SourceTarget::Registry(url) => {
+                    return indexes.at(url, false).map_or(Wanted::Anywhere, Wanted::From);
+                }
+                SourceTarget::Location(_) | SourceTarget::Workspace => return Wanted::Elsewhere,
+            }
+        }
+        Wanted::Anywhere
+    }
+
+    /// A wheel at a URL or a path is judged by its name; what else a line points at is not read.
+    fn location(&mut self, entry: &Entry) {
+        let shown = if entry.raw_name.is_empty() { "a requirement" } else { &entry.raw_name };
+        let (text, local) = match &entry.location {
+            Some(Location::Url(url)) => (url.as_str(), url.starts_with("file:")),
+            Some(Location::Path(path)) => (path.as_str(), true),
+            Some(Location::Vcs { url, .. }) => {
+                self.unchecked.insert(format!("{shown}: it is built from {url}"));
+                return;
+            }
+            None => return,
+        };
+        let file = text
+            .split(['#', '?'])
+            .next()
+            .unwrap_or(text)
+            .rsplit(['/', '\\'])
+            .next()
+            .unwrap_or(text);
+        let file = file.replace("%2B", "+").replace("%2b", "+");
+        if let Ok(wheel) = WheelName::parse(&file) {
+            let text = format!("{}=={}", wheel.name, wheel.version);
+            if let Ok(requirement) = text.parse::<Requirement>() {
+                let line = Line {
+                    requirement: Arc::new(requirement),
+                    bound: false,
+                    source: None,
+                    wheel: Some(file),
+                };
+                self.push(entry, line);
+            }
+        } else if file.ends_with(".whl") {
+            self.noted.push(Noted {
+                code: "platform-unsupported",
+                message: format!("{file} is not the name of a wheel that any Python accepts"),
+                help: None,
+                span: Some(entry.span),
+            });
+        } else if local
+            && text.starts_with("file:")
+            && !std::path::Path::new(text.trim_start_matches("file://")).exists()
+        {
+            self.noted.push(Noted {
+                code: "syntax",
+                message: format!(
+                    "{shown} points at {text}, which is a folder of the machine that wrote the file"
+                ),
+                help: Some("write NAME==VERSION; `pip list --format=freeze` does".to_owned()),
+                span: Some(entry.span),
+            });
+        } else {
+            self.unchecked.insert(format!("{shown}: it comes from {text}"));
+        }
+    }
+}
+
+enum Wanted {
+    Anywhere,
+    From(SourceId),
+    Elsewhere,
+}
+
+/// The entry by PEP 508.
+fn requirement_text(entry: &Entry) -> String {
+    let mut text = entry.name.map_or_else(|| entry.raw_name.clone(), |name| name.to_string());
+    if !entry.extras.is_empty() {
+        let extras: Vec<&str> = entry.extras.iter().map(|extra| extra.as_str()).collect();
+        text.push_str(&format!("[{}]", extras.join(",")));
+    }
+    match (&entry.locked, entry.specifiers()) {
+        (Some(version), _) => text.push_str(&format!("=={version}")),
+        (None, Some(specifiers)) => text.push_str(&specifiers.to_string()),
+        (None, None) => text.push_str(&entry.specifier),
+    }
+    if let Some(marker) = &entry.marker {
+        text.push_str(" ; ");
+        text.push_str(marker);
+    }
+    text
+}

@@ -1,0 +1,96 @@
+//! Which findings count, and how much.
+
+use std::collections::BTreeMap;
+
+use cuda_lock_constraint::audit::{CODES, Severity, find_code};
+use cuda_lock_formats::manifest::{AuditIgnore, AuditLevel, AuditSettings};
+
+use crate::args::Audit;
+use crate::exit::Exit;
+use crate::output::audit::Report;
+use crate::output::message;
+
+/// Levels by code, and findings that are accepted.
+pub struct Levels {
+    by_code: BTreeMap<String, AuditLevel>,
+    ignored: Vec<AuditIgnore>,
+}
+
+/// Every code, for messages.
+#[must_use]
+pub fn all_codes() -> String {
+    CODES.iter().map(|row| row.code).collect::<Vec<_>>().join(", ")
+}
+
+impl Levels {
+    /// Flags win over `[audit]` of env.toml.
+    ///
+    /// # Errors
+    /// [`Exit::BadInput`] for a code that does not exist, after the message is printed.
+    pub fn new(args: &Audit, settings: &AuditSettings) -> Result<Self, Exit> {
+        let mut by_code = BTreeMap::new();
+        for (code, level) in &settings.levels {
+            by_code.insert(known(code, "[audit] levels")?, *level.get_ref());
+        }
+        let flags = [
+            (&args.allow, AuditLevel::Allow, "--allow"),
+            (&args.warn, AuditLevel::Warn, "--warn"),
+            (&args.deny, AuditLevel::Deny, "--deny"),
+        ];
+        for (codes, level, flag) in flags {
+            for code in codes {
+                by_code.insert(known(code, flag)?, level);
+            }
+        }
+        for ignore in &settings.ignore {
+            let _ = known(ignore.code.get_ref(), "[audit] ignore")?;
+        }
+        Ok(Self { by_code, ignored: settings.ignore.clone() })
+    }
+
+    /// Applies them. An ignore that matches nothing is reported: it hides the next finding of its kind.
+    pub fn apply(&self, report: &mut Report) {
+        let mut used = vec![false; self.ignored.len()];
+        report.findings.retain(|finding| {
+            let matching = self.ignored.iter().position(|ignore| {
+                let package = ignore.package.as_ref().map(|name| *name.get_ref());
+                *ignore.code.get_ref() == finding.code
+                    && (package.is_none() || package == finding.package)
+            });
+            if let Some(used) = matching.and_then(|at| used.get_mut(at)) {
+                *used = true;
+            }
+            matching.is_none()
+        });
+        for (ignore, _) in self.ignored.iter().zip(used).filter(|(_, used)| !used) {
+            let about = ignore.package.as_ref().map(|name| format!(" of {}", name.get_ref()));
+            message::warning(format_args!(
+                "[audit] ignores {}{}, which is not found any more ({})",
+                ignore.code.get_ref(),
+                about.unwrap_or_default(),
+                ignore.reason
+            ));
+        }
+        report.findings.retain_mut(|finding| match self.by_code.get(&finding.code) {
+            Some(AuditLevel::Allow) => false,
+            Some(AuditLevel::Warn) => {
+                finding.severity = Severity::Warning;
+                true
+            }
+            Some(AuditLevel::Deny) => {
+                finding.severity = Severity::Error;
+                true
+            }
+            None => true,
+        });
+    }
+}
+
+fn known(code: &str, place: &str) -> Result<String, Exit> {
+    if find_code(code).is_some() {
+        return Ok(code.to_owned());
+    }
+    message::error(format_args!("{place}: there is no code '{code}'"));
+    message::help(format_args!("the codes are {}", all_codes()));
+    Err(Exit::BadInput)
+}

@@ -1,0 +1,185 @@
+//! The machine of an audit: from flags and an env.toml, and from the file itself where it says one.
+
+use std::path::Path;
+use std::str::FromStr as _;
+
+use cuda_lock_constraint::machine::{Gpu, Libc, Libraries, Machine, Platform};
+use cuda_lock_constraint::rules::image::{Image, parse_image};
+use cuda_lock_constraint::rules::onnx_model::Model;
+use cuda_lock_constraint::rules::products::find_gpu;
+use cuda_lock_constraint::version::SystemVersion;
+use cuda_lock_formats::manifest::{AuditSettings, Manifest, PythonRequest};
+use pep440_rs::Version as Pep440;
+
+use crate::args::Audit;
+use crate::exit::Exit;
+use crate::output::message;
+
+/// What flags and env.toml say.
+pub struct Given {
+    /// Operating system and processor.
+    pub platform: Option<Platform>,
+    /// The C library.
+    pub libc: Option<Libc>,
+    /// The driver.
+    pub driver: Option<SystemVersion>,
+    /// GPUs that are known.
+    pub gpus: Option<Vec<Gpu>>,
+    /// GPUs of which nothing is known but the name, with the reason.
+    pub unknown_gpus: Vec<(String, String)>,
+    /// The Python.
+    pub python: Option<Pep440>,
+    /// The image.
+    pub image: Option<Image>,
+    /// The model.
+    pub model: Option<Model>,
+    /// `[audit]` of env.toml.
+    pub settings: AuditSettings,
+}
+
+/// Reads the machine. Flags win over env.toml.
+///
+/// # Errors
+/// [`Exit::BadInput`], after the message is printed.
+pub fn given(args: &Audit) -> Result<Given, Exit> {
+    let mut given = match &args.machine {
+        Some(reference) => of_manifest(reference)?,
+        None => Given {
+            platform: None,
+            libc: None,
+            driver: None,
+            gpus: None,
+            unknown_gpus: Vec::new(),
+            python: None,
+            image: None,
+            model: None,
+            settings: AuditSettings::default(),
+        },
+    };
+    if let Some(text) = &args.platform {
+        given.platform = Some(platform(text)?);
+    }
+    if let Some(text) = &args.driver {
+        given.driver = Some(driver(text)?);
+    }
+    if let Some(text) = &args.glibc {
+        given.libc = Some(Libc::Glibc(number("--glibc", text)?));
+    }
+    if let Some(text) = &args.python {
+        let read = Pep440::from_str(text)
+            .map_err(|_| bad(&format!("--python: '{text}' is not a version")))?;
+        given.python = Some(read);
+    }
+    if !args.gpu.is_empty() {
+        let mut gpus = Vec::new();
+        for name in &args.gpu {
+            match find_gpu(name) {
+                Ok(gpu) => gpus.push(gpu),
+                Err(why) => given.unknown_gpus.push((name.clone(), why.to_string())),
+            }
+        }
+        given.gpus = (!gpus.is_empty()).then_some(gpus);
+    }
+    if let Some(reference) = &args.image {
+        let platform = given.platform.unwrap_or(Platform::LinuxX86_64);
+        let image =
+            parse_image(reference, platform).map_err(|why| bad(&format!("--image: {why}")))?;
+        given.image = Some(image);
+    }
+    if !args.model.is_empty() {
+        given.model = Some(model(&args.model)?);
+    }
+    Ok(given)
+}
+
+fn bad(text: &str) -> Exit {
+    message::error(text);
+    Exit::BadInput
+}
+
+fn number(flag: &str, text: &str) -> Result<SystemVersion, Exit> {
+    text.parse().map_err(|why| bad(&format!("{flag}: {why}")))
+}
+
+/// `535.x` stands for some driver of the branch: only what no driver of it can do is reported.
+fn driver(text: &str) -> Result<SystemVersion, Exit> {
+    match text.strip_suffix(".x") {
+        Some(branch) => number("--driver", &format!("{branch}.999")),
+        None => number("--driver", text),
+    }
+}
+
+fn platform(text: &str) -> Result<Platform, Exit> {
+    Platform::ALL.into_iter().find(|platform| platform.as_str() == text).ok_or_else(|| {
+        let all: Vec<&str> = Platform::ALL.iter().map(|platform| platform.as_str()).collect();
+        bad(&format!("--platform: '{text}' is none of {}", all.join(", ")))
+    })
+}
+
+fn model(texts: &[String]) -> Result<Model, Exit> {
+    let mut model = Model::default();
+    for text in texts.iter().flat_map(|text| text.split(',')) {
+        let wrong = || bad(&format!("--model: '{text}' is not opset=NUMBER or ir=NUMBER"));
+        let (key, value) = text.split_once('=').ok_or_else(wrong)?;
+        let value: u64 = value.trim().parse().map_err(|_| wrong())?;
+        match key.trim() {
+            "opset" => model.opset = Some(value),
+            "ir" | "ir-version" => model.ir = Some(value),
+            _ => return Err(wrong()),
+        }
+    }
+    Ok(model)
+}
+
+fn of_manifest(reference: &str) -> Result<Given, Exit> {
+    let (path, target) = match reference.rsplit_once(':') {
+        Some((path, target)) if !Path::new(reference).exists() && !target.contains(['/', '\\']) => {
+            (path, Some(target))
+        }
+        _ => (reference, None),
+    };
+    let bytes = fs_err::read(path).map_err(|why| bad(&why.to_string()))?;
+    let shown = |diagnostics| {
+        message::diagnostics(&diagnostics);
+        Exit::BadInput
+    };
+    let manifest = Manifest::parse_bytes(&bytes, path).map_err(shown)?;
+    let spec = manifest.target(target).map_err(|why| bad(&format!("{path}: {why}")))?;
+    let Machine { platform, libc, driver, gpus, .. } = manifest.machine_of(&spec).map_err(shown)?;
+    let python = match spec.python.get_ref() {
+        PythonRequest::Version(version) | PythonRequest::FreeThreaded(version) => {
+            Some(version.clone())
+        }
+        PythonRequest::Range(_) => None,
+    };
+    let image =
+        spec.machine.image.as_ref().and_then(|image| parse_image(image.get_ref(), platform).ok());
+    Ok(Given {
+        platform: Some(platform),
+        libc,
+        driver,
+        gpus,
+        unknown_gpus: Vec::new(),
+        python,
+        image,
+        model: crate::plan::model(manifest.model.as_ref()),
+        settings: manifest.audit.clone(),
+    })
+}
+
+impl Given {
+    /// The machine that files are judged on.
+    #[must_use]
+    pub fn machine(&self, image: Option<&Image>) -> Machine {
+        let of_image = image.and_then(|image| image.glibc.clone()).map(Libc::Glibc);
+        Machine {
+            platform: self.platform.unwrap_or(Platform::LinuxX86_64),
+            libc: self.libc.clone().or(of_image),
+            driver: self.driver.clone(),
+            gpus: self.gpus.clone(),
+            cuda: None,
+            cudnn: None,
+            libraries: Libraries::Wheels,
+        }
+    }
+}

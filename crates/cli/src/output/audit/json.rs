@@ -1,0 +1,76 @@
+//! Findings for programs. Fields are added within a schema version, never changed.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::{Report, line};
+
+#[derive(Serialize)]
+struct Shape<'a> {
+    schema: u32,
+    machine: BTreeMap<&'a str, &'a str>,
+    findings: Vec<Entry<'a>>,
+    checked: Vec<&'a super::Checked>,
+    unchecked: Vec<&'a String>,
+}
+
+#[derive(Serialize)]
+struct Entry<'a> {
+    code: &'a str,
+    severity: &'a str,
+    package: Option<&'a str>,
+    message: &'a str,
+    file: &'a str,
+    line: Option<usize>,
+    column: Option<usize>,
+    facts: Vec<Fact<'a>>,
+    symptom: Option<&'a str>,
+    fix: Option<Fix<'a>>,
+}
+
+#[derive(Serialize)]
+struct Fact<'a> {
+    text: &'a str,
+    source: &'a str,
+}
+
+#[derive(Serialize)]
+struct Fix<'a> {
+    text: &'a str,
+    edits: [(); 0],
+    verified: bool,
+}
+
+/// Prints one JSON document.
+pub fn print(report: &Report) {
+    if let Ok(text) = text(report) {
+        line(text);
+    }
+}
+
+fn text(report: &Report) -> serde_json::Result<String> {
+    let findings = report.findings.iter().map(|finding| Entry {
+        code: &finding.code,
+        severity: finding.severity.as_str(),
+        package: finding.package.map(|name| name.as_str()),
+        message: &finding.message,
+        file: report.file(finding).0,
+        line: finding.position.map(|position| position.0),
+        column: finding.position.map(|position| position.1),
+        facts: finding
+            .facts
+            .iter()
+            .map(|fact| Fact { text: &fact.text, source: &fact.source })
+            .collect(),
+        symptom: finding.symptom.as_deref(),
+        fix: finding.fix.as_deref().map(|text| Fix { text, edits: [], verified: false }),
+    });
+    serde_json::to_string_pretty(&Shape {
+        schema: 1,
+        machine: report.machine.iter().map(|(key, value)| (*key, value.as_str())).collect(),
+        findings: findings.collect(),
+        checked: report.checked.iter().collect(),
+        unchecked: report.unchecked.iter().collect(),
+    })
+}

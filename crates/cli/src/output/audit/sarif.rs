@@ -1,0 +1,72 @@
+//! Findings as SARIF 2.1.0, which code scanning reads.
+
+use cuda_lock_constraint::audit::{CODES, Severity};
+use serde_json::{Value, json};
+
+use super::{Report, Reported, line};
+
+/// Prints one SARIF log.
+pub fn print(report: &Report) {
+    if let Ok(text) = serde_json::to_string_pretty(&log(report)) {
+        line(text);
+    }
+}
+
+fn log(report: &Report) -> Value {
+    let rules: Vec<Value> = CODES
+        .iter()
+        .map(|row| {
+            json!({
+                "id": row.code,
+                "shortDescription": { "text": row.title },
+                "fullDescription": { "text": row.why },
+                "help": { "text": row.fix },
+                "defaultConfiguration": { "level": row.severity.as_str() },
+            })
+        })
+        .collect();
+    let results: Vec<Value> =
+        report.findings.iter().map(|finding| result(report, finding)).collect();
+    json!({
+        "version": "2.1.0",
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "runs": [{
+            "tool": { "driver": {
+                "name": "cuda-lock",
+                "version": env!("CARGO_PKG_VERSION"),
+                "rules": rules,
+            } },
+            "columnKind": "unicodeCodePoints",
+            "results": results,
+        }],
+    })
+}
+
+fn result(report: &Report, finding: &Reported) -> Value {
+    let level = match finding.severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Note => "note",
+    };
+    let mut text = finding.message.clone();
+    if let Some(fix) = &finding.fix {
+        text.push_str(". Fix: ");
+        text.push_str(fix);
+    }
+    let uri = report.file(finding).0.replace('\\', "/").replace(' ', "%20");
+    let mut place = json!({ "artifactLocation": { "uri": uri } });
+    if let (Some((line, column)), Some(region)) = (finding.position, place.as_object_mut()) {
+        region.insert("region".to_owned(), json!({ "startLine": line, "startColumn": column }));
+    }
+    let rule = CODES.iter().position(|row| row.code == finding.code);
+    let mut result = json!({
+        "ruleId": finding.code,
+        "level": level,
+        "message": { "text": text },
+        "locations": [{ "physicalLocation": place }],
+    });
+    if let (Some(rule), Some(object)) = (rule, result.as_object_mut()) {
+        object.insert("ruleIndex".to_owned(), json!(rule));
+    }
+    result
+}

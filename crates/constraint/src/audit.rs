@@ -1,0 +1,33 @@
+//! Would what is written down run on that machine? Every rule evaluated on what an installer would take today.
+//!
+//! No rule stands here: the facts come from [`crate::rules`], METADATA, wheel tags and index pages, as they do for
+//! [`crate::solve`]. This module finds out which builds the lines of a file mean ([`Question`]), evaluates all constraints
+//! on them, and words what does not hold as [`Finding`]s with a stable [`Code`].
+//!
+//! | module | what |
+//! | --- | --- |
+//! | `code`, `table` | the codes, with why, source, example and fix |
+//! | `finding` | a finding |
+//! | `question` | what is asked: lines, machine, indexes |
+//! | `known` | which builds PyTorch's indexes are known to have, where they are not asked |
+//! | `pick` | which build an installer takes for one name |
+//! | `install` | all builds it takes, dependencies included |
+//! | `judge`, `layers`, `absent`, `places` | what does not hold |
+
+mod absent;
+mod code;
+mod finding;
+mod install;
+mod judge;
+mod known;
+mod layers;
+mod pick;
+mod places;
+mod question;
+mod table;
+
+pub use code::{Code, code_of_rule, find_code};
+pub use finding::{FactText, Finding, Severity, Verdict};
+pub use judge::audit;
+pub use question::{Line, Question};
+pub use table::CODES;

@@ -1,0 +1,210 @@
+//! Lines for which there is no build, and why.
+
+use pep440_rs::{Operator, Version as Pep440};
+
+use super::code::code_of_rule;
+use super::finding::{FactText, Finding, Severity};
+use super::judge::Case;
+use super::known::{self, Standing};
+use super::pick::{Missing, Unfit, label_of};
+use crate::name::Name;
+use crate::rules::torch::backend_cuda;
+use crate::rules::{broken, index};
+use crate::version::DistVersion;
+use crate::wheel::Why;
+
+/// Adds a finding for everything that is asked for and not there.
+pub(super) fn judge(case: &mut Case<'_>) {
+    let mut findings = Vec::new();
+    for (name, line, why, _) in &case.installed.missing {
+        let version = pinned(case, *name, *line);
+        findings.extend(
+            match why {
+                Missing::Project => Some(not_found(case, *name, version.as_ref(), None)),
+                Missing::Version(newest) => {
+                    Some(not_found(case, *name, version.as_ref(), newest.as_ref()))
+                }
+                Missing::Unfit(build, unfit) => misfit(case, *name, build, unfit),
+            }
+            .map(|mut finding| {
+                finding.line = *line;
+                finding
+            }),
+        );
+    }
+    case.findings.extend(findings);
+}
+
+/// The one version that a line pins for `name`.
+fn pinned(case: &Case<'_>, name: Name, line: Option<usize>) -> Option<Pep440> {
+    let lines = &case.question.lines;
+    let own = line.and_then(|line| lines.get(line)).filter(|line| line.requirement.name == name);
+    let line = own.or_else(|| lines.iter().find(|line| line.requirement.name == name))?;
+    let exact = |operator: &Operator| matches!(operator, Operator::Equal | Operator::ExactEqual);
+    line.requirement.specifiers.iter().find(|s| exact(s.operator())).map(|s| s.version().clone())
+}
+
+fn indexes(case: &Case<'_>) -> String {
+    let names = case.question.indexes.iter().filter_map(|id| case.question.source(*id));
+    let names: Vec<&str> = names.map(|source| source.name.as_str()).collect();
+    if names.is_empty() { "no index".to_owned() } else { names.join(", ") }
+}
+
+fn not_found(
+    case: &Case<'_>,
+    name: Name,
+    version: Option<&Pep440>,
+    newest: Option<&Pep440>,
+) -> Finding {
+    let what = version.map_or_else(|| name.to_string(), |version| format!("{name} {version}"));
+    let asked = indexes(case);
+    let mut finding = Finding {
+        code: "version-not-found",
+        severity: Severity::Error,
+        package: Some(name),
+        message: format!("{what} is not on {asked}"),
+        line: None,
+        facts: vec![FactText::new(
+            format!("{what} is not listed"),
+            format!("index pages of {asked}"),
+        )],
+        symptom: Some(format!(
+            "ERROR: No matching distribution found for {}",
+            spelled(name, version)
+        )),
+        fix: newest.map(|newest| format!("the newest release there is {newest}")),
+    };
+    let Some(version) = version else { return finding };
+    if let Some(fact) = broken::deleted(name, version) {
+        finding.code = code_of_rule(fact.rule);
+        finding.message = format!("{what} cannot be found: {}", fact.text);
+        finding.facts = vec![FactText::of(&fact)];
+        return finding;
+    }
+    let platform = case.question.target.platform;
+    let label = label_of(version);
+    let never = case.question.indexes.iter().find_map(|id| {
+        let backend = case.question.backend(*id)?;
+        let same = label.as_deref().is_none_or(|label| label == backend);
+        (same && known::standing(name, version, backend, platform) == Standing::Never)
+            .then_some(backend)
+    });
+    if let Some(backend) = never {
+        finding.code = "index-missing";
+        finding.message = format!(
+            "{name} {} was not built for {backend} on {platform}",
+            version.clone().without_local()
+        );
+        finding.facts = vec![FactText::new(
+            format!("the index of {backend} has no {name} {}", version.clone().without_local()),
+            "builds that PyTorch has published",
+        )];
+        finding.fix = Some(builds_text(version));
+        return finding;
+    }
+    if let Some(label) = label {
+        finding.code = "index-missing";
+        finding.message = format!(
+            "{what} has a local label, and no index of the file has such a build ({asked})"
+        );
+        finding.facts = vec![FactText::new(
+            "PyPI takes no versions with a local label",
+            "PEP 440, local version identifiers",
+        )];
+        let known = backend_cuda(&label).and_then(|_| index::pytorch(&label));
+        finding.fix = Some(match known {
+            Some(_) if known::standing(name, version, &label, platform) == Standing::Never => {
+                format!(
+                    "there is no {label} build of {name} {} either",
+                    version.clone().without_local()
+                )
+            }
+            Some(known) => format!("add --extra-index-url {}", known.url.trim_end_matches('/')),
+            None => "name the index that has it, or pin the version without its label".to_owned(),
+        });
+        return finding;
+    }
+    let elsewhere =
+        case.picker.on_pypi(name).is_some_and(|project| project.versions.contains(version));
+    if elsewhere {
+        finding.code = "index-missing";
+        finding.message = format!("{what} is on PyPI, and the file asks only {asked}");
+        finding.fix = Some("use --extra-index-url instead of --index-url".to_owned());
+    }
+    finding
+}
+
+fn spelled(name: Name, version: Option<&Pep440>) -> String {
+    version.map_or_else(|| name.to_string(), |version| format!("{name}=={version}"))
+}
+
+/// The backends that a release of torch was built for.
+fn builds_text(version: &Pep440) -> String {
+    let release = version.only_release();
+    let mut backends: Vec<&str> = index::pytorch_backends().iter().map(String::as_str).collect();
+    backends.retain(|backend| known::torch(&release, backend) == Standing::There);
+    if backends.is_empty() {
+        "take another release".to_owned()
+    } else {
+        format!("torch {release} was built for {}", backends.join(", "))
+    }
+}
+
+fn misfit(case: &Case<'_>, name: Name, build: &DistVersion, unfit: &Unfit) -> Option<Finding> {
+    let title = format!("{name} {build}");
+    let python = &case.question.target.python;
+    let (code, message, fact) = match unfit {
+        Unfit::Python(specifiers) => (
+            "python-unsupported",
+            format!("{title} needs Python {specifiers}, and this is {python}"),
+            FactText::new(
+                format!("{title} requires Python {specifiers}"),
+                format!("Requires-Python of {title}"),
+            ),
+        ),
+        Unfit::File(file, why) => {
+            let fact = FactText::new(format!("{file}: {why}"), format!("file names of {title}"));
+            let code = match why {
+                Why::Python(_)
+                | Why::Python2
+                | Why::Implementation
+                | Why::FreeThreaded
+                | Why::Gil => "python-unsupported",
+                Why::Glibc(_) => "glibc-too-old",
+                _ => "platform-unsupported",
+            };
+            let target = format!("Python {python} on {}", case.question.target.platform);
+            (code, format!("{title} has no file for {target}: {why}"), fact)
+        }
+    };
+    if code == "python-unsupported" && !case.question.python_known {
+        return None;
+    }
+    Some(Finding {
+        code,
+        severity: Severity::Error,
+        package: Some(name),
+        message,
+        line: None,
+        facts: vec![fact],
+        symptom: Some(format!("ERROR: No matching distribution found for {name}=={build}")),
+        fix: None,
+    })
+}
+
+/// The finding for a wheel that does not fit the target.
+pub(super) fn misfit_of_wheel(
+    case_python_known: bool,
+    file: &str,
+    why: &Why,
+) -> Option<(&'static str, String)> {
+    let code = match why {
+        Why::Python(_) | Why::Python2 | Why::Implementation | Why::FreeThreaded | Why::Gil => {
+            "python-unsupported"
+        }
+        Why::Glibc(_) => "glibc-too-old",
+        _ => "platform-unsupported",
+    };
+    (code != "python-unsupported" || case_python_known)
+        .then(|| (code, format!("{file} cannot be installed: {why}")))
+}

@@ -1,0 +1,292 @@
+//! All builds that an installer takes: those of the lines, and what their METADATA brings along.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::pick::{Missing, Pick, Picked, Picker, Wish};
+use crate::catalog::{CatalogError, Metadata};
+use crate::name::Name;
+use crate::requirement::{Requirement, RequirementCache};
+use crate::version::{DistVersion, Range, SourceId, Version, any_build};
+
+/// A build that is taken.
+#[derive(Clone, Debug)]
+pub(super) struct Taken {
+    pub(super) build: Picked,
+    /// `None` when its index was not read.
+    pub(super) metadata: Option<Arc<Metadata>>,
+    pub(super) extras: BTreeSet<Name>,
+    /// The line that it comes from, directly or through others.
+    pub(super) line: Option<usize>,
+    /// Whether a line names it.
+    pub(super) direct: bool,
+    /// Whether a line pins it to one version.
+    pub(super) pinned: bool,
+}
+
+/// What an installer takes, and what it does not find.
+#[derive(Default)]
+pub(super) struct Installed {
+    pub(super) taken: BTreeMap<Name, Taken>,
+    /// What is asked for and not there, with the line, and the label of the version where one is pinned.
+    pub(super) missing: Vec<(Name, Option<usize>, Missing, Option<Range>)>,
+}
+
+/// Rounds of widening after which the set is taken as it is: each round makes at least one choice final, and real
+/// sets need less than ten.
+const ROUNDS: usize = 40;
+/// So many older releases are tried for a distribution that is not pinned, as pip does when it backtracks.
+const TRIES: usize = 12;
+
+/// What is known of a name while the set grows.
+#[derive(Clone, Default)]
+struct Need {
+    ranges: Vec<Range>,
+    extras: BTreeSet<Name>,
+    line: Option<usize>,
+    direct: bool,
+    pinned: bool,
+    prerelease: bool,
+    source: Option<SourceId>,
+}
+
+pub(super) struct Installer<'a> {
+    pub(super) picker: &'a Picker<'a>,
+    pub(super) requirements: &'a RequirementCache,
+}
+
+impl Installer<'_> {
+    /// Repeats "choose for every name, read METADATA" until nothing changes.
+    pub(super) fn run(&self) -> Installed {
+        let mut refused: BTreeMap<Name, BTreeSet<DistVersion>> = BTreeMap::new();
+        let mut known: BTreeMap<Name, Taken> = BTreeMap::new();
+        let mut result = Installed::default();
+        for _ in 0..ROUNDS {
+            let (next, missing) = self.round(&known, &refused);
+            let refusal = self.first_refusal(&next, &refused);
+            let same = same_builds(&next, &known);
+            known = next;
+            result.missing = missing;
+            if let Some((name, version)) = refusal {
+                refused.entry(name).or_default().insert(version);
+                continue;
+            }
+            if same {
+                break;
+            }
+        }
+        result.taken = known;
+        result
+    }
+
+    fn roots(&self) -> BTreeMap<Name, Need> {
+        let mut needs: BTreeMap<Name, Need> = BTreeMap::new();
+        for bound in [false, true] {
+            for (place, line) in self.picker.question.lines.iter().enumerate() {
+                let requirement = &line.requirement;
+                if line.bound != bound || requirement.url.is_some() || line.wheel.is_some() {
+                    continue;
+                }
+                if bound && !needs.contains_key(&requirement.name) {
+                    let mut need = Need::default();
+                    add(&mut need, requirement, Some(place));
+                    need.direct = false;
+                    need.line = Some(place);
+                    needs.insert(requirement.name, need);
+                    continue;
+                }
+                let need = needs.entry(requirement.name).or_default();
+                add(need, requirement, Some(place));
+                need.direct |= !bound;
+                need.source = need.source.or(line.source);
+            }
+        }
+        needs
+    }
+
+    /// One pass from the lines through METADATA, bounded by what the builds of the pass before require.
+    fn round(
+        &self,
+        before: &BTreeMap<Name, Taken>,
+        refused: &BTreeMap<Name, BTreeSet<DistVersion>>,
+    ) -> (BTreeMap<Name, Taken>, Vec<(Name, Option<usize>, Missing, Option<Range>)>) {
+        let roots = self.roots();
+        let mut needs: BTreeMap<Name, Need> = BTreeMap::new();
+        let mut bounds = roots.clone();
+        for taken in before.values() {
+            for requirement in self.required(taken) {
+                let need = bounds.entry(requirement.name).or_default();
+                add(need, &requirement, None);
+            }
+        }
+        let mut open: Vec<Name> = Vec::new();
+        for line in self.picker.question.lines.iter().filter(|line| !line.bound) {
+            let name = line.requirement.name;
+            if let Some(need) = roots.get(&name) {
+                if !needs.contains_key(&name) {
+                    open.push(name);
+                }
+                needs.insert(name, need.clone());
+            }
+        }
+        let mut taken: BTreeMap<Name, Taken> = BTreeMap::new();
+        let mut missing = Vec::new();
+        let none = BTreeSet::new();
+        let mut at = 0;
+        while let Some(name) = open.get(at).copied() {
+            at += 1;
+            let Some(need) = needs.get(&name).cloned() else { continue };
+            let bound = bounds.get(&name).unwrap_or(&need);
+            let not = refused.get(&name).unwrap_or(&none);
+            let (pick, range) = self.choose(name, &need, bound, not);
+            let build = match pick {
+                Pick::Build(build) => build,
+                Pick::None(why) => {
+                    missing.push((name, need.line, why, range));
+                    continue;
+                }
+                Pick::Unknown(why) => {
+                    self.picker.unchecked.borrow_mut().insert(why);
+                    continue;
+                }
+            };
+            let metadata = self.metadata(name, &build);
+            let entry = Taken {
+                build,
+                metadata,
+                extras: need.extras.clone(),
+                line: need.line,
+                direct: need.direct,
+                pinned: need.pinned,
+            };
+            if !self.picker.question.closed {
+                for requirement in self.required(&entry) {
+                    let known = needs.contains_key(&requirement.name);
+                    let extras_before = needs.get(&requirement.name).map_or(0, |n| n.extras.len());
+                    let inherited = needs.entry(requirement.name).or_insert_with(|| {
+                        roots.get(&requirement.name).cloned().unwrap_or_default()
+                    });
+                    inherited.line = inherited.line.or(entry.line);
+                    inherited.extras.extend(requirement.extras.iter().copied());
+                    if !known || inherited.extras.len() > extras_before {
+                        open.push(requirement.name);
+                    }
+                }
+            }
+            taken.insert(name, entry);
+            if open.len() > 5000 {
+                break;
+            }
+        }
+        (taken, missing)
+    }
+
+    /// Within everything that bounds the name; when that leaves nothing, within what the lines say alone, so that the
+    /// clash is reported between real builds.
+    fn choose(
+        &self,
+        name: Name,
+        need: &Need,
+        bound: &Need,
+        not: &BTreeSet<DistVersion>,
+    ) -> (Pick, Option<Range>) {
+        let meet = |ranges: &[Range]| {
+            ranges.iter().fold(any_build(), |all: Range, range| all.intersection(range))
+        };
+        let own = meet(&need.ranges);
+        let all = own.intersection(&meet(&bound.ranges));
+        let wish = |range, exact| Wish {
+            name,
+            range,
+            exact,
+            prerelease: need.prerelease || bound.prerelease,
+            source: need.source,
+            not,
+        };
+        if !all.is_empty() {
+            let pick = self.picker.pick(&wish(&all, need.pinned || bound.pinned));
+            if !matches!(pick, Pick::None(_)) || all == own {
+                return (pick, Some(all));
+            }
+        }
+        if own == any_build() && !need.direct {
+            // Only METADATA asks for it: whichever range comes first.
+            let first = bound.ranges.first().cloned().unwrap_or_else(any_build);
+            return (self.picker.pick(&wish(&first, bound.pinned)), Some(first));
+        }
+        (self.picker.pick(&wish(&own, need.pinned)), Some(own))
+    }
+
+    fn metadata(&self, name: Name, build: &Picked) -> Option<Arc<Metadata>> {
+        let file = build.file.as_ref()?;
+        match self.picker.catalog().metadata(build.version.source(), name, file) {
+            Ok(metadata) => Some(metadata),
+            Err(CatalogError::Unavailable(_)) => {
+                let text = format!(
+                    "dependencies of {name} {}: only a build of its source says them",
+                    build.version
+                );
+                self.picker.unchecked.borrow_mut().insert(text);
+                None
+            }
+            Err(error) => {
+                let text = format!("METADATA of {name} {}: {error}", build.version);
+                self.picker.unchecked.borrow_mut().insert(text);
+                None
+            }
+        }
+    }
+
+    /// What a build requires here, its extras included.
+    pub(super) fn required(&self, taken: &Taken) -> Vec<Arc<Requirement>> {
+        let Some(metadata) = &taken.metadata else { return Vec::new() };
+        let applies = |requirement: &Requirement| {
+            self.requirements.applies(requirement, None)
+                || taken
+                    .extras
+                    .iter()
+                    .any(|extra| self.requirements.applies(requirement, Some(*extra)))
+        };
+        let lines =
+            metadata.requires_dist.iter().filter_map(|line| self.requirements.get(line).ok());
+        lines.filter(|requirement| applies(requirement) && requirement.url.is_none()).collect()
+    }
+
+    /// A build that is not pinned, and whose METADATA contradicts a pin: pip tries an older one.
+    fn first_refusal(
+        &self,
+        taken: &BTreeMap<Name, Taken>,
+        refused: &BTreeMap<Name, BTreeSet<DistVersion>>,
+    ) -> Option<(Name, DistVersion)> {
+        taken.iter().find_map(|(name, entry)| {
+            let tried = refused.get(name).map_or(0, BTreeSet::len);
+            if entry.pinned || tried >= TRIES {
+                return None;
+            }
+            let against = self.required(entry).into_iter().any(|requirement| {
+                taken.get(&requirement.name).is_some_and(|other| {
+                    other.pinned
+                        && !requirement
+                            .range()
+                            .contains(&Version::Dist(other.build.version.clone()))
+                })
+            });
+            against.then(|| (*name, entry.build.version.clone()))
+        })
+    }
+}
+
+fn add(need: &mut Need, requirement: &Requirement, line: Option<usize>) {
+    need.ranges.push(requirement.range().clone());
+    need.extras.extend(requirement.extras.iter().copied());
+    need.line = need.line.or(line);
+    need.pinned |= requirement.is_exact();
+    need.prerelease |= requirement.mentions_prerelease();
+}
+
+fn same_builds(a: &BTreeMap<Name, Taken>, b: &BTreeMap<Name, Taken>) -> bool {
+    a.len() == b.len()
+        && a.iter().zip(b).all(|((name, x), (other, y))| {
+            name == other && x.build.version == y.build.version && x.extras == y.extras
+        })
+}

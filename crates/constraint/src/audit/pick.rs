@@ -1,0 +1,359 @@
+//! Which build an installer takes for one name: the highest version on all the indexes of the file that fits.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use pep440_rs::Version as Pep440;
+use rustc_hash::FxHashMap;
+
+use super::known::{self, Standing};
+use super::question::Question;
+use crate::catalog::{Catalog, CatalogError, File, Project};
+use crate::name::Name;
+use crate::version::{DistVersion, Range, SourceId, Version, python_range};
+use crate::wheel::{ReleaseFit, Tags, Why};
+
+/// A build that an installer takes.
+#[derive(Clone, Debug)]
+pub(super) struct Picked {
+    pub(super) version: DistVersion,
+    /// Its file; `None` when its index was not read.
+    pub(super) file: Option<File>,
+    /// The reason given when it is yanked.
+    pub(super) yanked: Option<Arc<str>>,
+    /// Set when the build is there but does not fit the target.
+    pub(super) unfit: Option<Unfit>,
+}
+
+/// Why a build does not fit.
+#[derive(Clone, Debug)]
+pub(super) enum Unfit {
+    /// No file fits; the nearest miss.
+    File(String, Why),
+    /// `Requires-Python`.
+    Python(Arc<str>),
+}
+
+/// Why there is no build.
+#[derive(Clone, Debug)]
+pub(super) enum Missing {
+    /// No index has the project.
+    Project,
+    /// No version is in the range; the newest one that exists.
+    Version(Option<Pep440>),
+    /// There are versions, and none fits the target: the newest, and why.
+    Unfit(DistVersion, Unfit),
+}
+
+/// What is taken for a name.
+#[derive(Clone, Debug)]
+pub(super) enum Pick {
+    Build(Picked),
+    None(Missing),
+    /// It cannot be told: why.
+    Unknown(String),
+}
+
+/// A wish for one distribution.
+pub(super) struct Wish<'a> {
+    pub(super) name: Name,
+    pub(super) range: &'a Range,
+    /// Whether a line pins exactly one version.
+    pub(super) exact: bool,
+    /// Whether a line names a pre-release.
+    pub(super) prerelease: bool,
+    /// The one index it must come from.
+    pub(super) source: Option<SourceId>,
+    /// Builds that were tried and lead to a conflict.
+    pub(super) not: &'a BTreeSet<DistVersion>,
+}
+
+/// Picks builds, and remembers what it read.
+pub(super) struct Picker<'a> {
+    pub(super) question: &'a Question,
+    catalog: &'a dyn Catalog,
+    tags: Tags,
+    pages: RefCell<FxHashMap<(SourceId, Name), Page>>,
+    /// Indexes that did not answer; they are not asked again.
+    silent: RefCell<BTreeSet<SourceId>>,
+    pub(super) unchecked: RefCell<BTreeSet<String>>,
+}
+
+#[derive(Clone)]
+enum Page {
+    Project(Rc<Arc<Project>>),
+    Absent,
+    Unread,
+}
+
+/// A release on one index, or one that is only known by facts.
+struct Candidate {
+    version: DistVersion,
+    page: Option<(Rc<Arc<Project>>, usize)>,
+}
+
+impl<'a> Picker<'a> {
+    pub(super) fn new(question: &'a Question, catalog: &'a dyn Catalog) -> Self {
+        Self {
+            question,
+            catalog,
+            tags: Tags::for_target(&question.target),
+            pages: RefCell::default(),
+            silent: RefCell::default(),
+            unchecked: RefCell::default(),
+        }
+    }
+
+    pub(super) fn tags(&self) -> &Tags {
+        &self.tags
+    }
+
+    pub(super) fn catalog(&self) -> &dyn Catalog {
+        self.catalog
+    }
+
+    fn page(&self, source: SourceId, name: Name) -> Page {
+        if self.question.unasked.contains(&source) || self.silent.borrow().contains(&source) {
+            return Page::Unread;
+        }
+        if let Some(known) = self.pages.borrow().get(&(source, name)) {
+            return known.clone();
+        }
+        let page = match self.catalog.project(source, name) {
+            Ok(Some(project)) => Page::Project(Rc::new(project)),
+            Ok(None) => Page::Absent,
+            Err(error) => {
+                let index = self.question.source(source).map_or("an index", |s| s.name.as_str());
+                let text = format!("{name} on {index}: {error}");
+                self.unchecked.borrow_mut().insert(text);
+                if matches!(error, CatalogError::Network(_)) {
+                    self.silent.borrow_mut().insert(source);
+                }
+                Page::Unread
+            }
+        };
+        self.pages.borrow_mut().insert((source, name), page.clone());
+        page
+    }
+
+    /// The page of PyPI, whether or not the file asks it.
+    pub(super) fn on_pypi(&self, name: Name) -> Option<Arc<Project>> {
+        match self.page(self.question.pypi()?, name) {
+            Page::Project(project) => Some(Arc::clone(&project)),
+            Page::Absent | Page::Unread => None,
+        }
+    }
+
+    /// The files of a release, with its fit.
+    fn fit(&self, source: SourceId, files: &[File]) -> ReleaseFit {
+        let plain = self.question.source(source).is_some_and(|source| source.plain_linux);
+        ReleaseFit::of(files, &self.tags.with_plain_linux(plain))
+    }
+
+    /// What an installer takes.
+    pub(super) fn pick(&self, wish: &Wish<'_>) -> Pick {
+        let indexes: Vec<SourceId> = match wish.source {
+            Some(source) => vec![source],
+            None => self.question.indexes.clone(),
+        };
+        let mut unread = Vec::new();
+        let mut candidates = Vec::new();
+        let mut newest: Option<Pep440> = None;
+        let mut found_project = false;
+        let mut has_stable = false;
+        for source in indexes {
+            match self.page(source, wish.name) {
+                Page::Project(project) => {
+                    found_project = true;
+                    for (index, version) in project.versions.iter().enumerate() {
+                        newest = newest.max(Some(version.clone()));
+                        let build = DistVersion::new(version.clone(), source);
+                        let inside = wish.range.contains(&Version::Dist(build.clone()));
+                        if inside && !wish.not.contains(&build) {
+                            has_stable |= version.is_stable();
+                            let page = Some((Rc::clone(&project), index));
+                            candidates.push(Candidate { version: build, page });
+                        }
+                    }
+                }
+                Page::Absent => {}
+                Page::Unread => unread.push(source),
+            }
+        }
+        for source in &unread {
+            if let Some(candidate) = self.by_facts(*source, wish) {
+                has_stable = true;
+                candidates.push(candidate);
+            }
+        }
+        // pip takes the highest version; of equal ones the first index wins.
+        candidates.sort_by(|a, b| {
+            let by_version = b.version.version().cmp(&a.version.version());
+            by_version.then(a.version.source().cmp(&b.version.source()))
+        });
+        let prereleases = self.question.prereleases || wish.prerelease || !has_stable;
+        let mut misfit: Option<(DistVersion, Unfit)> = None;
+        for candidate in &candidates {
+            let Some(version) = candidate.version.version() else { continue };
+            if !prereleases && version.any_prerelease() {
+                continue;
+            }
+            let picked = self.judge(candidate, wish);
+            match picked {
+                Some(picked) if picked.unfit.is_none() => return Pick::Build(picked),
+                Some(picked) => {
+                    let nearer = |known: &(DistVersion, Unfit)| {
+                        picked.unfit.as_ref().map(nearness) > Some(nearness(&known.1))
+                    };
+                    if misfit.as_ref().is_none_or(nearer)
+                        && let Some(unfit) = picked.unfit
+                    {
+                        misfit = Some((candidate.version.clone(), unfit));
+                    }
+                }
+                None => {}
+            }
+        }
+        if let Some((version, unfit)) = misfit {
+            return Pick::None(Missing::Unfit(version, unfit));
+        }
+        let doubtful = unread.iter().any(|source| {
+            let Some(backend) = self.question.backend(*source) else { return true };
+            let standing = self.pinned(wish).map(|version| {
+                known::standing(wish.name, &version, backend, self.question.target.platform)
+            });
+            standing != Some(Standing::Never)
+        });
+        if doubtful {
+            let names: Vec<&str> = unread
+                .iter()
+                .filter_map(|source| self.question.source(*source))
+                .map(|source| source.name.as_str())
+                .collect();
+            return Pick::Unknown(format!(
+                "{}: {} could not be asked",
+                wish.name,
+                names.join(", ")
+            ));
+        }
+        if found_project || !unread.is_empty() {
+            Pick::None(Missing::Version(newest))
+        } else {
+            Pick::None(Missing::Project)
+        }
+    }
+
+    /// The one version of a wish.
+    fn pinned(&self, wish: &Wish<'_>) -> Option<Pep440> {
+        if !wish.exact {
+            return None;
+        }
+        let (low, _) = wish.range.iter().next()?;
+        match low {
+            std::ops::Bound::Included(Version::Dist(low)) => low.version().cloned(),
+            _ => None,
+        }
+    }
+
+    /// The build that an index which was not read is known to have, or, for a pin with a label, must have.
+    fn by_facts(&self, source: SourceId, wish: &Wish<'_>) -> Option<Candidate> {
+        let platform = self.question.target.platform;
+        let backend = self.question.backend(source);
+        let as_build = |version: Pep440| {
+            let build = DistVersion::new(version, source);
+            let ok =
+                wish.range.contains(&Version::Dist(build.clone())) && !wish.not.contains(&build);
+            ok.then_some(Candidate { version: build, page: None })
+        };
+        match (self.pinned(wish), backend) {
+            (Some(version), Some(backend)) => {
+                let label = label_of(&version);
+                if label.as_deref().is_some_and(|label| label != backend) {
+                    return None;
+                }
+                match known::standing(wish.name, &version, backend, platform) {
+                    Standing::There => as_build(known::labelled(&version, backend)?),
+                    Standing::Unknown if label.is_some() => as_build(version),
+                    Standing::Unknown | Standing::Never => None,
+                }
+            }
+            (Some(version), None) => label_of(&version).and_then(|_| as_build(version)),
+            (None, Some(backend)) if wish.name.as_str() == crate::rules::torch::TORCH => {
+                let newest = known::newest_torch(backend, wish.range)?;
+                as_build(known::labelled(&newest, backend)?)
+            }
+            (None, _) => None,
+        }
+    }
+
+    /// The build of a candidate; `None` when an installer passes it over without a word.
+    fn judge(&self, candidate: &Candidate, wish: &Wish<'_>) -> Option<Picked> {
+        let version = candidate.version.clone();
+        let Some((project, index)) = &candidate.page else {
+            let unfit = self.unfit_by_pypi(wish.name, &version);
+            return Some(Picked { version, file: None, yanked: None, unfit });
+        };
+        let mut files = project.files.files(*index);
+        let all_yanked = !files.is_empty() && files.iter().all(|file| file.yanked.is_some());
+        if all_yanked && !wish.exact {
+            return None;
+        }
+        let yanked = if all_yanked { files.first().and_then(|f| f.yanked.clone()) } else { None };
+        if !all_yanked {
+            files.retain(|file| file.yanked.is_none());
+        }
+        let fit = self.fit(version.source(), &files);
+        let chosen = fit.best.as_ref().map(|best| best.0).or(fit.sdist);
+        let Some(file) = chosen.and_then(|at| files.get(at)) else {
+            let (at, why) = fit.nearest_miss()?;
+            let name = files.get(*at).map(|file| file.filename.clone()).unwrap_or_default();
+            let unfit = Some(Unfit::File(name, why.clone()));
+            return Some(Picked { version, file: None, yanked, unfit });
+        };
+        let unfit =
+            file.requires_python.as_ref().and_then(|specifiers| self.wrong_python(specifiers));
+        Some(Picked { version, file: Some(file.clone()), yanked, unfit })
+    }
+
+    fn wrong_python(&self, specifiers: &Arc<str>) -> Option<Unfit> {
+        let range = python_range(&specifiers.parse().ok()?);
+        let fits = range.contains(&self.question.target.python_version());
+        (!fits && self.question.python_known).then(|| Unfit::Python(Arc::clone(specifiers)))
+    }
+
+    /// The builds of one release are made for the same Pythons on every index; PyPI's page says for which.
+    fn unfit_by_pypi(&self, name: Name, version: &DistVersion) -> Option<Unfit> {
+        if !self.question.python_known
+            || !crate::rules::companion::family(name).is_some_and(|f| f.labelled)
+        {
+            return None;
+        }
+        let project = self.on_pypi(name)?;
+        let public = version.version()?.clone().without_local();
+        let index = project.versions.binary_search(&public).ok()?;
+        let files = project.files.files(index);
+        let fit = ReleaseFit::of(&files, &self.tags.with_plain_linux(true));
+        let known = !fit.pythons.is_empty();
+        if !known || fit.python_range().contains(&self.question.target.python_version()) {
+            return None;
+        }
+        let miss = fit.rejected.iter().find(|(_, why)| matches!(why, Why::Python(_)))?;
+        let file = files.get(miss.0).map(|file| file.filename.clone()).unwrap_or_default();
+        Some(Unfit::File(file, Why::Python(fit.pythons)))
+    }
+}
+
+fn nearness(unfit: &Unfit) -> u8 {
+    match unfit {
+        Unfit::File(_, why) => why.nearness(),
+        Unfit::Python(_) => 7,
+    }
+}
+
+/// The local label of a version.
+pub(super) fn label_of(version: &Pep440) -> Option<String> {
+    let parts: Vec<String> = version.local().iter().map(ToString::to_string).collect();
+    (!parts.is_empty()).then(|| parts.join("."))
+}

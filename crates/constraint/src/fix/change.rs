@@ -1,0 +1,189 @@
+//! One change to env.toml.
+
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+use pep440_rs::Version as Pep440;
+
+use super::moved;
+use crate::machine::Libc;
+use crate::name::Name;
+use crate::package::Package;
+use crate::requirement::Requirement;
+use crate::solve::{Prerelease, Problem, Solution, SourceKind};
+use crate::target::Target;
+use crate::version::SystemVersion;
+
+/// One change to env.toml. It names what is to be written; where that stands is known to whoever read the file.
+#[derive(Clone, Debug)]
+pub enum Change {
+    /// Ask for other versions.
+    Move {
+        /// The requirement as it is.
+        requirement: Arc<Requirement>,
+        /// As it has to be written. Empty while it is not known: any version was allowed for the try.
+        now: String,
+    },
+    /// Ask for a distribution by the name that was probably meant.
+    Rename {
+        /// The requirement as it is.
+        requirement: Arc<Requirement>,
+        /// As it has to be written.
+        now: String,
+    },
+    /// Do without a distribution.
+    Drop {
+        /// The requirement that goes.
+        requirement: Arc<Requirement>,
+    },
+    /// Let one distribution stand in for another, wherever that one is required.
+    Substitute {
+        /// The one that goes.
+        from: Name,
+        /// The one that takes its place.
+        to: Name,
+    },
+    /// Allow pre-releases.
+    Prerelease,
+    /// Let newer files count.
+    ExcludeNewer {
+        /// The earliest moment that will do; unset while it is not known.
+        until: Option<Timestamp>,
+    },
+    /// Let builds for this accelerator count, which env.toml leaves out.
+    Backend {
+        /// Such as `cu118`; unset while it is not known: every accelerator was allowed for the try.
+        name: Option<String>,
+    },
+    /// Withdraw the wish for a CUDA or a cuDNN.
+    NoWish {
+        /// Which one.
+        layer: Package,
+    },
+    /// A driver of at least this version.
+    Driver {
+        /// The lowest that was tried with success.
+        at_least: SystemVersion,
+    },
+    /// A system with at least this glibc.
+    Glibc {
+        /// The lowest that was tried with success.
+        at_least: SystemVersion,
+    },
+    /// Another Python.
+    Python {
+        /// As env.toml writes it: `3.12`.
+        version: Pep440,
+    },
+}
+
+impl Change {
+    /// The requirement pinned to one release instead.
+    pub(super) fn pin(requirement: &Arc<Requirement>, release: &Pep440) -> Option<Self> {
+        let now = moved::pinned(requirement, release);
+        now.parse::<Requirement>().ok()?;
+        Some(Self::Move { requirement: Arc::clone(requirement), now })
+    }
+
+    /// The requirement on the distribution that was probably meant.
+    pub(super) fn rename(requirement: &Arc<Requirement>, name: &str) -> Option<Self> {
+        let now = moved::renamed(requirement, name);
+        now.parse::<Requirement>().ok()?;
+        Some(Self::Rename { requirement: Arc::clone(requirement), now })
+    }
+
+    /// Changes the problem; a requirement that moves is left open to every version.
+    pub(super) fn make(&self, problem: &mut Problem) {
+        match self {
+            Self::Move { requirement, .. } => {
+                if let Ok(open) = moved::open(requirement).parse::<Requirement>() {
+                    replace(problem, requirement, Some(open));
+                }
+            }
+            Self::Rename { requirement, now } => {
+                if let Ok(now) = now.parse::<Requirement>() {
+                    replace(problem, requirement, Some(now));
+                }
+            }
+            Self::Drop { requirement } => replace(problem, requirement, None),
+            Self::Substitute { from, to } => {
+                problem.substitute.insert(*from, *to);
+            }
+            Self::Prerelease => problem.policy.prerelease = Prerelease::Allow,
+            Self::ExcludeNewer { until } => problem.policy.exclude_newer = *until,
+            Self::Backend { name } => {
+                problem.backends = name.as_ref().map(|name| vec![name.clone()])
+            }
+            Self::NoWish { layer: Package::Cuda } => problem.machine.cuda = None,
+            Self::NoWish { .. } => problem.machine.cudnn = None,
+            Self::Driver { at_least } => problem.machine.driver = Some(at_least.clone()),
+            Self::Glibc { at_least } => {
+                problem.machine.libc = Some(Libc::Glibc(at_least.clone()));
+                problem.target.libc = Some(Libc::Glibc(at_least.clone()));
+            }
+            Self::Python { version } => {
+                let old = &problem.target;
+                problem.target = Target {
+                    libc: old.libc.clone(),
+                    free_threaded: old.free_threaded,
+                    macos: old.macos.clone(),
+                    ..Target::new(old.platform, version)
+                };
+            }
+        }
+    }
+
+    /// Changes the problem to what will be written in env.toml.
+    pub(super) fn make_exactly(&self, problem: &mut Problem) {
+        match self {
+            Self::Move { requirement, now } => {
+                if let Ok(now) = now.parse::<Requirement>() {
+                    replace(problem, requirement, Some(now));
+                }
+            }
+            other => other.make(problem),
+        }
+    }
+
+    /// The change as it has to be written for this answer; `None` when the answer does not need it.
+    pub(super) fn settle(&self, problem: &Problem, solution: &Solution) -> Option<Self> {
+        match self {
+            Self::Move { requirement, .. } => {
+                let chosen = solution.builds.get(&requirement.name)?.version.version()?;
+                let now = moved::rewritten(requirement, chosen)?;
+                Some(Self::Move { requirement: Arc::clone(requirement), now })
+            }
+            Self::ExcludeNewer { .. } => {
+                let times = solution.builds.values().filter_map(|chosen| chosen.file.upload_time);
+                let until = times.max()?.checked_add(SignedDuration::from_secs(1)).ok()?;
+                Some(Self::ExcludeNewer { until: Some(until) })
+            }
+            Self::Backend { .. } => {
+                let sources = solution.builds.values().map(|chosen| chosen.version.source());
+                let backend = sources.filter_map(|id| problem.source(id)).find_map(|source| {
+                    match &source.kind {
+                        SourceKind::PyTorch { backend } => Some(backend.clone()),
+                        _ => None,
+                    }
+                });
+                Some(Self::Backend { name: Some(backend?) })
+            }
+            other => Some(other.clone()),
+        }
+    }
+}
+
+fn replace(problem: &mut Problem, old: &Arc<Requirement>, new: Option<Requirement>) {
+    let place = problem.requirements.iter().position(|known| known.text() == old.text());
+    let Some(place) = place else { return };
+    match new {
+        Some(new) => {
+            if let Some(slot) = problem.requirements.get_mut(place) {
+                *slot = Arc::new(new);
+            }
+        }
+        None => {
+            problem.requirements.remove(place);
+        }
+    }
+}

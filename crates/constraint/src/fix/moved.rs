@@ -1,0 +1,94 @@
+//! A requirement written for other versions.
+
+use std::sync::Arc;
+
+use pep440_rs::{Operator, Version as Pep440, VersionSpecifier};
+
+use crate::catalog::Catalog;
+use crate::requirement::Requirement;
+use crate::solve::Problem;
+
+/// Releases above a pin that are tried one by one.
+const NEAREST: usize = 6;
+
+/// The requirement without its versions.
+pub(super) fn open(requirement: &Requirement) -> String {
+    assemble(requirement, "")
+}
+
+/// The requirement for exactly one release.
+pub(super) fn pinned(requirement: &Requirement, release: &Pep440) -> String {
+    assemble(requirement, &format!("=={release}"))
+}
+
+/// The requirement with the bounds that exclude `chosen` moved as far as it; `None` when nothing excludes it.
+pub(super) fn rewritten(requirement: &Requirement, chosen: &Pep440) -> Option<String> {
+    if requirement.url.is_some() {
+        return Some(pinned(requirement, chosen));
+    }
+    let allows = |specifier: &VersionSpecifier| specifier.contains(chosen);
+    if requirement.specifiers.iter().all(allows) {
+        return None;
+    }
+    // Only `==` may carry a local label.
+    let public = chosen.clone().without_local();
+    let parts: Vec<String> = requirement
+        .specifiers
+        .iter()
+        .map(|specifier| match specifier.operator() {
+            _ if allows(specifier) => specifier.to_string(),
+            Operator::GreaterThan | Operator::GreaterThanEqual => format!(">={public}"),
+            Operator::LessThan | Operator::LessThanEqual => format!("<={public}"),
+            _ => format!("=={chosen}"),
+        })
+        .collect();
+    Some(assemble(requirement, &parts.join(",")))
+}
+
+/// The requirement on another distribution.
+pub(super) fn renamed(requirement: &Requirement, name: &str) -> String {
+    let versions = requirement.specifiers.to_string().replace(' ', "");
+    assemble(requirement, &versions).replacen(requirement.name.as_str(), name, 1)
+}
+
+fn assemble(requirement: &Requirement, versions: &str) -> String {
+    let extras = match &*requirement.extras {
+        [] => String::new(),
+        extras => {
+            let names: Vec<&str> = extras.iter().map(|extra| extra.as_str()).collect();
+            format!("[{}]", names.join(","))
+        }
+    };
+    let marker = match requirement.text().split_once(';') {
+        Some((_, marker)) if requirement.marker.is_some() => format!("; {}", marker.trim()),
+        _ => String::new(),
+    };
+    format!("{}{extras}{versions}{marker}", requirement.name)
+}
+
+/// The stable releases between a pin and the version that a solve without the pin ended at, the nearest first.
+pub(super) fn releases_between(
+    problem: &Problem,
+    catalog: &Arc<dyn Catalog>,
+    requirement: &Requirement,
+    now: &str,
+) -> Vec<Pep440> {
+    let pin = |requirement: &Requirement| {
+        let mut exact = requirement.specifiers.iter().filter(|s| *s.operator() == Operator::Equal);
+        exact.next().map(|specifier| specifier.version().clone().without_local())
+    };
+    let end = now.parse::<Requirement>().ok().as_ref().and_then(pin);
+    let (Some(start), Some(end)) = (pin(requirement), end) else { return Vec::new() };
+    let mut releases: Vec<Pep440> = Vec::new();
+    for source in problem.sources.iter().filter(|source| !source.explicit && source.only.is_none())
+    {
+        let Ok(Some(project)) = catalog.project(source.id, requirement.name) else { continue };
+        let public = project.versions.iter().map(|version| version.clone().without_local());
+        let above = |v: &Pep440| *v > start || (*v == start && requirement.local_label().is_some());
+        releases.extend(public.filter(|v| v.is_stable() && above(v) && *v < end));
+        break;
+    }
+    releases.dedup();
+    releases.truncate(NEAREST);
+    releases
+}
