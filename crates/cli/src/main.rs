@@ -7,6 +7,7 @@ mod kept;
 mod lock;
 mod output;
 mod plan;
+mod targets;
 
 use std::process::ExitCode;
 

@@ -1,5 +1,6 @@
 //! From env.toml to problems and a fetcher: what is solved, and where builds may come from.
 
+mod image;
 mod moved;
 mod others;
 mod sources;
@@ -68,6 +69,7 @@ pub fn plan(
         ..Target::new(machine.platform, &first)
     };
     let options = &manifest.options;
+    let bounds = image::bounds(&spec, &machine);
     let problem = Problem {
         target,
         machine,
@@ -83,6 +85,7 @@ pub fn plan(
             Backends::Only(names) => Some(names.iter().map(|n| n.get_ref().clone()).collect()),
         },
         model: model(manifest.model.as_ref()),
+        bounds,
         policy: policy(manifest, exclude_newer),
     };
     Ok(Plan { spec, pythons, problem })

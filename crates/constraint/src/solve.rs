@@ -28,7 +28,7 @@ use pubgrub::PubGrubError;
 pub use attempts::solve;
 pub use candidates::{PassedOver, Rejection};
 pub use conflict::{CollidingFact, Conflict, Statement, nearest_name, range_text, versions_text};
-pub use problem::{Policy, Prerelease, Problem, Resolution, Source, SourceKind};
+pub use problem::{LayerBound, Policy, Prerelease, Problem, Resolution, Source, SourceKind};
 pub use provider::Unusable;
 pub use solution::{Chosen, Solution};
 pub use stack::SystemStack;

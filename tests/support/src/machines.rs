@@ -99,6 +99,14 @@ impl Machines {
     }
 }
 
+impl Machines {
+    /// Only the tables that say where the indexes are, for an env.toml that has everything else.
+    #[must_use]
+    pub fn places(&self) -> String {
+        format!("[pytorch]\n{}\n{}", self.pytorch, indexes(&self.base))
+    }
+}
+
 impl std::fmt::Display for Machines {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { base, python, platform, dependencies, machine, pytorch, rest } = self;
@@ -109,14 +117,20 @@ impl std::fmt::Display for Machines {
         write!(
             f,
             "[environment]\nname = \"test\"\npython = \"{python}\"\ndependencies = [\n{list}]\n\n\
-             [machine]\nplatform = \"{platform}\"\n{machine}\n[pytorch]\n{pytorch}{rest}\n\
-             [[index]]\nname = \"test\"\nurl = \"{base}/simple/\"\ndefault = true\n"
-        )?;
-        for feed in FEEDS {
-            let url = format!("{base}/feeds/{feed}/pypi/simple/");
-            write!(f, "\n[[index]]\nname = \"{feed}\"\nurl = \"{url}\"\n")?;
-        }
-        // Nothing in a test may ask a public host.
-        write!(f, "\n[[index]]\nname = \"nvidia\"\nurl = \"{base}/feeds/nvidia/\"\n")
+             [machine]\nplatform = \"{platform}\"\n{machine}\n[pytorch]\n{pytorch}{rest}\n{}",
+            indexes(base)
+        )
     }
+}
+
+/// Every index that may be asked, on the server: nothing in a test may ask a public host.
+fn indexes(base: &str) -> String {
+    let mut text =
+        format!("[[index]]\nname = \"test\"\nurl = \"{base}/simple/\"\ndefault = true\n");
+    for feed in FEEDS {
+        let url = format!("{base}/feeds/{feed}/pypi/simple/");
+        let _ = write!(text, "\n[[index]]\nname = \"{feed}\"\nurl = \"{url}\"\n");
+    }
+    let _ = write!(text, "\n[[index]]\nname = \"nvidia\"\nurl = \"{base}/feeds/nvidia/\"\n");
+    text
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use cuda_lock_constraint::catalog::{Catalog, CatalogError};
 use cuda_lock_constraint::fix;
+use cuda_lock_constraint::name::Name;
 use cuda_lock_constraint::solve::{Conflict, Problem, Solution, SolveError, solve};
 use cuda_lock_fetcher::Fetcher;
 use cuda_lock_formats::atomic::{Outcome, Output, write_all};
@@ -21,6 +22,7 @@ use crate::lock::Answer;
 use crate::output::progress::Progress;
 use crate::output::{conflict, fixes, json, message, stack};
 use crate::plan::{self, Plan, Sources};
+use crate::targets::{Party, agree};
 
 /// A file that is to be written.
 struct Written {
@@ -87,13 +89,13 @@ impl Run<'_> {
         let mut files = Vec::new();
         let mut reports = Vec::new();
         let mut exit = Exit::Ok;
-        for plan in plans {
-            let target = plan.spec.name.as_deref();
-            let paths = Paths::new(&self.args.manifest, target);
-            let lock = existing(&paths);
-            let solved = self.solve(plan, lock.as_ref());
-            progress.clear();
-            match solved {
+        let locks: Vec<Option<Pylock>> =
+            plans.iter().map(|plan| existing(&self.paths(plan))).collect();
+        let parties = self.agreed(plans, &locks);
+        progress.clear();
+        for ((plan, lock), party) in plans.iter().zip(locks).zip(parties) {
+            let paths = self.paths(plan);
+            match party.outcome {
                 Ok((problem, solution)) => {
                     let system = solution.system_stack(&problem);
                     let answer = Answer {
@@ -116,7 +118,8 @@ impl Run<'_> {
                 }
                 Err(SolveError::Conflict(found)) => {
                     exit = Exit::No;
-                    self.refuse(plan, &found, &mut reports);
+                    let problem = party.refused.as_deref().unwrap_or(&plan.problem);
+                    self.refuse((plan, problem), &found, &mut reports);
                 }
                 Err(SolveError::Catalog(error)) => return Err(unreadable(&error)),
             }
@@ -128,6 +131,27 @@ impl Run<'_> {
             self.write(&files)?;
         }
         Ok(exit)
+    }
+
+    fn paths(&self, plan: &Plan) -> Paths {
+        Paths::new(&self.args.manifest, plan.spec.name.as_deref())
+    }
+
+    /// Every target solved, and what they owe each other settled.
+    fn agreed(&self, plans: &[Plan], locks: &[Option<Pylock>]) -> Vec<Party> {
+        let party = |(plan, lock): (&'_ Plan, &Option<Pylock>)| Party {
+            name: plan.spec.name.clone().unwrap_or_default(),
+            outcome: self.solve(plan, lock.as_ref()),
+            refused: None,
+        };
+        let mut parties: Vec<Party> = plans.iter().zip(locks).map(party).collect();
+        let same: Vec<Name> =
+            self.manifest.options.same.iter().map(|name| *name.get_ref()).collect();
+        let solver = |problem: &Arc<Problem>| solve(Arc::clone(problem), Arc::clone(&self.catalog));
+        for note in agree(&mut parties, &same, &solver) {
+            message::warning(note);
+        }
+        parties
     }
 
     /// The solution for the first Python that has one: that of the lock that is there, then the newest.
@@ -212,7 +236,12 @@ impl Run<'_> {
     }
 
     /// Says why there is no answer, then looks for changes after which there is one.
-    fn refuse(&self, plan: &Plan, found: &Conflict, reports: &mut Vec<json::TargetReport>) {
+    fn refuse(
+        &self,
+        (plan, problem): (&Plan, &Problem),
+        found: &Conflict,
+        reports: &mut Vec<json::TargetReport>,
+    ) {
         let target = plan.spec.name.as_deref();
         let json = self.args.format == Format::Json;
         if !json {
@@ -227,7 +256,7 @@ impl Run<'_> {
         }
         let others =
             plan::other_backends(self.manifest, &self.args.manifest, plan, &self.args.network);
-        let tried = fix::find(&plan.problem, &self.catalog, found, others, fix::Budget::default());
+        let tried = fix::find(problem, &self.catalog, found, others, fix::Budget::default());
         let located = fixes::located(&tried, self.manifest, plan);
         if json {
             reports.push(json::unsolved(target, found, located));

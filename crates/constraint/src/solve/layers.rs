@@ -110,6 +110,13 @@ pub(super) fn machine_constraints(problem: &Problem, root: &(Package, Version)) 
         });
     }
     constraints.extend(named_backends(problem, root));
+    constraints.extend(problem.bounds.iter().map(|bound| Constraint {
+        subject: root.clone(),
+        package: bound.package,
+        range: bound.range.clone(),
+        force: bound.force,
+        reason: bound.reason.clone(),
+    }));
     let model = [
         (Package::Opset, "opset", problem.model.as_ref().and_then(|m| m.opset)),
         (Package::OnnxIr, "ir-version", problem.model.as_ref().and_then(|m| m.ir)),

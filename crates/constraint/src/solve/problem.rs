@@ -6,13 +6,15 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use pep440_rs::Version as Pep440;
 
+use crate::constraint::{Force, Reason};
 use crate::machine::Machine;
 use crate::name::Name;
+use crate::package::Package;
 use crate::requirement::Requirement;
 use crate::rules::Origin;
 use crate::rules::onnx_model::Model;
 use crate::target::Target;
-use crate::version::SourceId;
+use crate::version::{Range, SourceId};
 
 /// One solve: a machine, what should run on it, and where it may come from.
 #[derive(Clone, Debug)]
@@ -37,8 +39,23 @@ pub struct Problem {
     pub backends: Option<Vec<String>>,
     /// What must hold for the model that is exported and run here, when one is named.
     pub model: Option<Model>,
+    /// What else must hold: what a container image asks of the driver, what other targets ask of this one.
+    pub bounds: Vec<LayerBound>,
     /// How versions are chosen.
     pub policy: Policy,
+}
+
+/// A bound on one package that no build states.
+#[derive(Clone, Debug)]
+pub struct LayerBound {
+    /// The layer, or a distribution.
+    pub package: Package,
+    /// Which versions will do. For a distribution that need not be there the range holds "not installed" as well.
+    pub range: Range,
+    /// Whether it has to be there.
+    pub force: Force,
+    /// Who says so.
+    pub reason: Reason,
 }
 
 impl Problem {

@@ -71,7 +71,7 @@ impl Solution {
     /// The constraints on system layers that come from builds and layers, without those that env.toml states itself.
     pub fn system_constraints(&self) -> impl Iterator<Item = &Constraint> {
         self.constraints.iter().filter(|constraint| {
-            constraint.subject.0 != Package::Root
+            !is_stated(constraint)
                 && constraint.package.dist_name().is_none()
                 && !matches!(constraint.package, Package::Provider(_))
                 && constraint.force == Force::Requires
@@ -79,11 +79,16 @@ impl Solution {
     }
 }
 
+/// True for what env.toml states itself. What a fact says of its image is no such thing.
+fn is_stated(constraint: &Constraint) -> bool {
+    constraint.subject.0 == Package::Root && !matches!(constraint.reason, Reason::Matrix(_))
+}
+
 /// The lowest driver in every range that a build or a layer asks for.
 fn minimum_driver(constraints: &[Constraint]) -> Option<SystemVersion> {
     let needed = constraints
         .iter()
-        .filter(|c| c.package == Package::Driver && c.subject.0 != Package::Root)
+        .filter(|c| c.package == Package::Driver && !is_stated(c))
         .map(|c| &c.range)
         .fold(Range::full(), |all, range| all.intersection(range));
     let (low, _) = needed.iter().next()?;

@@ -102,6 +102,7 @@ fn problem(requirements: &[&str]) -> Arc<Problem> {
         pinned_sources: BTreeMap::new(),
         backends: None,
         model: None,
+        bounds: Vec::new(),
         policy: Policy::default(),
     })
 }
