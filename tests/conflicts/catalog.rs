@@ -208,6 +208,7 @@ pub fn problem(python: &str, requirements: &[&str]) -> Problem {
         constraints: Vec::new(),
         overrides: Vec::new(),
         substitute: BTreeMap::new(),
+        bounds: Vec::new(),
         sources: vec![Source {
             id: SourceId(0),
             name: "pypi".to_owned(),

@@ -23,9 +23,9 @@ fn forward_compatible(facts: &[CollidingFact], problem: &Problem) -> Option<Stri
     let machine = &problem.machine;
     let (driver, gpus) = (machine.driver.as_ref()?, machine.gpus.as_deref()?);
     let wanted = facts.iter().find_map(|fact| match fact {
-        CollidingFact::Needs { subject: Package::Cuda, package: Package::Driver, versions, .. } => {
-            Some(versions)
-        }
+        CollidingFact::Needs {
+            subject: Package::Cuda, package: Package::Driver, versions, ..
+        } => Some(versions),
         _ => None,
     })?;
     let cuda = driver::known_cuda()
