@@ -346,6 +346,18 @@ fn every_target_is_checked() {
 }
 
 #[test]
+fn targets_that_agree_are_up_to_date() {
+    let server = small().serve();
+    let targets = "[target.one]\ndependencies = [\"b<3\"]\n\n[target.two]\ndependencies = [\"b\"]";
+    let manifest = || Manifest::new(&server).depends(["a"]).option("same = [\"b\"]").table(targets);
+    let project = Project::new(BINARY, manifest().to_string().replace("\"a\"", "\"a==1.0.0\""));
+    let _ = project.resolve(&[]).expect(0);
+    let two = project.read("pylock.two.toml").unwrap();
+    assert!(two.contains("version = \"2.0.0\"") && !two.contains("3.0.0"), "{two}");
+    check(&project, 0, &["pylock.one.toml", "pylock.two.toml"]);
+}
+
+#[test]
 fn a_cutoff_of_the_command_line_belongs_to_the_check_too() {
     let server = Index::new()
         .release("a", "1.0", Dist::wheel().uploaded("2024-01-01T00:00:00Z"))

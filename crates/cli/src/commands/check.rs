@@ -24,30 +24,44 @@ use crate::lock::{Answer, requirements_of};
 use crate::output::progress::Progress;
 use crate::output::{conflict, message};
 use crate::plan::Plan;
+use crate::targets::Solved;
+
+/// The lock of one target on its way through the check.
+struct Checked<'p> {
+    plan: &'p Plan,
+    paths: Paths,
+    /// The lock, when it can be read.
+    lock: Option<Pylock>,
+    /// What is wrong with it so far.
+    reasons: Vec<Reason>,
+}
 
 /// Checks the files of every target.
 pub(super) fn all(run: &Run<'_>, plans: &[Plan], progress: &Progress) -> Result<Exit, Exit> {
-    let mut files = Vec::new();
+    let mut checked = Vec::with_capacity(plans.len());
     for plan in plans {
         let paths = Paths::new(&run.args.manifest, plan.spec.name.as_deref());
-        let (lock, reasons) = check_lock(run, plan, &paths.lock, progress)?;
+        let (lock, reasons) = check_lock(run, plan, &paths.lock)?;
+        checked.push(Checked { plan, paths, lock, reasons });
+    }
+    solve_again(run, &mut checked, progress)?;
+    let mut files = Vec::new();
+    for Checked { plan, paths, lock, reasons } in checked {
         files.push(FileReport::new(&paths.lock, reasons));
         let reasons = check_requirements(run, plan, &paths.requirements, lock.as_ref());
         files.push(FileReport::new(&paths.requirements, reasons));
     }
-    progress.clear();
     let report = Report::new(files);
     let exit = if report.up_to_date { Exit::Ok } else { Exit::No };
     print(run, &report);
     Ok(exit)
 }
 
-/// The lock, when it can be read, and what is wrong with it.
+/// The lock, when it can be read, and what is wrong with it that needs no index to see.
 fn check_lock(
     run: &Run<'_>,
     plan: &Plan,
     path: &Path,
-    progress: &Progress,
 ) -> Result<(Option<Pylock>, Vec<Reason>), Exit> {
     let Some(text) = read(path)? else { return Ok((None, vec![Reason::Missing])) };
     let lock = match Pylock::parse(&text, &path.display().to_string()) {
@@ -61,26 +75,39 @@ fn check_lock(
     } else {
         reasons.extend(env::changes(tool, plan).into_iter().map(Reason::Environment));
     }
-    let written = lock.to_toml();
-    if let Some(at) = text::first_difference(&text, &written) {
-        reasons.push(Reason::Edited(at));
-    }
-    if reasons.is_empty() {
-        reasons = check_pins(run, plan, &lock, tool, progress)?;
-    }
+    reasons.extend(text::first_difference(&text, &lock.to_toml()).map(Reason::Edited));
     Ok((Some(lock), reasons))
 }
 
-/// Whether solving again, with the pins preferred, gives the same lock.
+/// Solves the targets again whose locks had nothing wrong so far, together, with their pins preferred.
+fn solve_again(
+    run: &Run<'_>,
+    checked: &mut [Checked<'_>],
+    progress: &Progress,
+) -> Result<(), Exit> {
+    let good = checked.iter().filter(|checked| checked.reasons.is_empty());
+    let work: Vec<(&Plan, Option<&Pylock>)> =
+        good.map(|checked| (checked.plan, checked.lock.as_ref())).collect();
+    let parties = run.agreed(&work);
+    progress.clear();
+    let good = checked.iter_mut().filter(|checked| checked.reasons.is_empty());
+    for (checked, party) in good.zip(parties) {
+        let Some((lock, tool)) = checked.lock.as_ref().and_then(|l| Some((l, l.tool.as_ref()?)))
+        else {
+            continue;
+        };
+        checked.reasons = check_pins(run, checked.plan, (lock, tool), party.outcome)?;
+    }
+    Ok(())
+}
+
+/// Whether what was solved again is the same lock.
 fn check_pins(
     run: &Run<'_>,
     plan: &Plan,
-    lock: &Pylock,
-    tool: &LockMetadata,
-    progress: &Progress,
+    (lock, tool): (&Pylock, &LockMetadata),
+    solved: Solved,
 ) -> Result<Vec<Reason>, Exit> {
-    let solved = run.solve(plan, Some(lock));
-    progress.clear();
     let (problem, solution) = match solved {
         Ok(solved) => solved,
         Err(SolveError::Conflict(found)) => {

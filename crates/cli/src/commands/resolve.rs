@@ -91,9 +91,11 @@ impl Run<'_> {
         let mut exit = Exit::Ok;
         let locks: Vec<Option<Pylock>> =
             plans.iter().map(|plan| existing(&self.paths(plan))).collect();
-        let parties = self.agreed(plans, &locks);
+        let work: Vec<(&Plan, Option<&Pylock>)> =
+            plans.iter().zip(locks.iter().map(Option::as_ref)).collect();
+        let parties = self.agreed(&work);
         progress.clear();
-        for ((plan, lock), party) in plans.iter().zip(locks).zip(parties) {
+        for ((plan, lock), party) in work.into_iter().zip(parties) {
             let paths = self.paths(plan);
             match party.outcome {
                 Ok((problem, solution)) => {
@@ -106,7 +108,7 @@ impl Run<'_> {
                         solution: &solution,
                         stack: &system,
                     };
-                    self.name_unknown(lock.as_ref(), &solution);
+                    self.name_unknown(lock, &solution);
                     self.show(&answer, &mut reports);
                     let lock = answer.pylock();
                     let requirements = answer.requirements(&lock).map_err(|error| {
@@ -137,14 +139,14 @@ impl Run<'_> {
         Paths::new(&self.args.manifest, plan.spec.name.as_deref())
     }
 
-    /// Every target solved, and what they owe each other settled.
-    fn agreed(&self, plans: &[Plan], locks: &[Option<Pylock>]) -> Vec<Party> {
-        let party = |(plan, lock): (&'_ Plan, &Option<Pylock>)| Party {
+    /// Every target solved with the pins of its lock, and what they owe each other settled.
+    pub(super) fn agreed(&self, work: &[(&Plan, Option<&Pylock>)]) -> Vec<Party> {
+        let party = |(plan, lock): &(&Plan, Option<&Pylock>)| Party {
             name: plan.spec.name.clone().unwrap_or_default(),
-            outcome: self.solve(plan, lock.as_ref()),
+            outcome: self.solve(plan, *lock),
             refused: None,
         };
-        let mut parties: Vec<Party> = plans.iter().zip(locks).map(party).collect();
+        let mut parties: Vec<Party> = work.iter().map(party).collect();
         let same: Vec<Name> =
             self.manifest.options.same.iter().map(|name| *name.get_ref()).collect();
         let solver = |problem: &Arc<Problem>| solve(Arc::clone(problem), Arc::clone(&self.catalog));
@@ -155,7 +157,7 @@ impl Run<'_> {
     }
 
     /// The solution for the first Python that has one: that of the lock that is there, then the newest.
-    pub(super) fn solve(
+    fn solve(
         &self,
         plan: &Plan,
         lock: Option<&Pylock>,
