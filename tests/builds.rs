@@ -476,23 +476,21 @@ fn an_image_decides_the_builds_that_load_its_libraries() {
 
 #[test]
 fn an_image_does_not_start_on_an_old_driver_of_a_geforce() {
-    // The branch 470 is listed for data-center GPUs only.
-    let m = refused(|m| {
-        m.python("3.10")
-            .machine(CUDA_11_IMAGE)
-            .driver("470.103.01")
-            .gpu("RTX 3090")
-            .depends(&["onnxruntime-gpu"])
-    });
-    says(&m, &["nvidia/cuda:11.8.0-cudnn8-runtime-ubuntu20.04 starts on drivers", "470.103.01"]);
-    let answer = solved(|m| {
-        m.python("3.10")
-            .machine(CUDA_11_IMAGE)
-            .driver("470.103.01")
-            .gpu("T4")
-            .depends(&["onnxruntime-gpu"])
-    });
-    assert_eq!(answer.version("onnxruntime-gpu"), "1.18.1");
+    // The branch 450 is listed for data-center GPUs only, the CUDA 11 in it would run on both.
+    let image = "image = \"nvidia/cuda:11.8.0-cudnn8-runtime-ubuntu18.04\"";
+    let on = |gpu: &'static str| {
+        move |m: Machines| {
+            m.python("3.10")
+                .machine(image)
+                .driver("450.80.02")
+                .gpu(gpu)
+                .depends(&["onnxruntime-gpu"])
+        }
+    };
+    let (_, run, _server) = run(on("RTX 2080 Ti"));
+    let m = run.expect(2).stderr;
+    says(&m, &["env.toml:", "450.80.02", "RTX 2080 Ti", "starts on drivers >= 520", "unsatisfied condition: cuda>=11.8"]);
+    assert!(solved(on("T4")).version("onnxruntime-gpu").starts_with("1.1"));
 }
 
 // Where the indexes are.

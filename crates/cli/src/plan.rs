@@ -70,7 +70,7 @@ pub fn plan(
         ..Target::new(machine.platform, &first)
     };
     let options = &manifest.options;
-    let bounds = image::bounds(&spec, &machine);
+    let bounds = image::bounds(manifest, &spec, &machine)?;
     let problem = Problem {
         target,
         machine,
