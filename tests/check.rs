@@ -258,6 +258,16 @@ fn a_lock_without_solution_is_stale_and_says_why() {
 }
 
 #[test]
+fn an_index_that_cannot_be_asked_is_no_verdict() {
+    let server = small().serve();
+    let project = resolved(&server, &["a"]);
+    drop(server);
+    check(&project, 0, &[]);
+    let run = project.run(&["resolve", "--check", "--no-cache"]).expect(3);
+    assert!(!run.stderr.contains("stale"), "{}", run.stderr);
+}
+
+#[test]
 fn a_fresh_cache_is_not_asked_about_and_a_stale_one_once_per_page() {
     let fresh = small().serve();
     let project = resolved(&fresh, &["a"]);

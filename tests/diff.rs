@@ -105,6 +105,7 @@ fn git_revisions() {
     for arguments in [
         &["diff", "--git", "nowhere"][..],
         &["diff", "--git=--output=x"],
+        &["diff", "--git", "HEAD", "/pylock.toml"],
         &["diff", "HEAD:nothing.toml", "pylock.toml"],
         &["diff", "old.toml"],
         &["diff", "old.toml", "env.toml"],

@@ -209,6 +209,37 @@ fn a_regression_opens_no_pull_request_where_it_is_denied() {
 }
 
 #[test]
+fn audit_leaves_a_report_for_code_scanning_and_a_table_for_the_page_of_the_run() {
+    let server = Index::new()
+        .release("onnxruntime", "1.20.0", Dist::wheel())
+        .release("onnxruntime-directml", "1.20.0", Dist::wheel())
+        .serve();
+    let repository = Repository::new(&index().serve(), "");
+    let url = server.url();
+    let flags =
+        format!("--default-index {url} --only-index pypi --platform linux-x86_64 --python 3.11");
+    let flags = [("CUDA_LOCK_FLAGS", flags.as_str())];
+    repository.project.write("work/good.txt", "onnxruntime==1.20.0\n");
+    let _ = repository.pipeline(&["audit", "good.txt"], &flags).expect(0);
+    repository.project.write("work/bad.txt", "onnxruntime==1.20.0\nonnxruntime-directml==1.20.0\n");
+    let _ = repository.pipeline(&["audit", "bad.txt"], &flags).expect(1);
+    assert!(repository.said("output").contains("sarif=cuda-lock.sarif"));
+    let sarif: serde_json::Value =
+        serde_json::from_str(&repository.said("work/cuda-lock.sarif")).unwrap();
+    assert_eq!(sarif["version"], "2.1.0");
+    let text = sarif.to_string();
+    assert!(text.contains("module-clash") && text.contains("bad.txt"), "{text}");
+    assert!(
+        repository.said("summary.md").contains("module-clash"),
+        "{}",
+        repository.said("summary.md")
+    );
+    // What cannot be judged leaves no report behind that could be taken for a clean one.
+    let _ = repository.pipeline(&["audit", "missing.txt"], &flags).expect(2);
+    assert_eq!(repository.said("work/cuda-lock.sarif"), "");
+}
+
+#[test]
 fn wrong_calls_are_errors() {
     let server = index().serve();
     let repository = Repository::new(&server, "");

@@ -30,7 +30,11 @@ fail() {
 
 # Text that GitHub shows on the page of the run; elsewhere standard output.
 summary() {
-  cat >> "${GITHUB_STEP_SUMMARY:-/dev/stdout}"
+  if [ -n "${GITHUB_STEP_SUMMARY:-}" ]; then
+    cat >> "$GITHUB_STEP_SUMMARY"
+  else
+    cat
+  fi
 }
 
 # A result for later steps of a GitHub workflow.

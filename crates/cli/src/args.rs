@@ -24,6 +24,8 @@ pub enum Command {
     Resolve(Resolve),
     /// Say what moved between two locks, the CUDA stack first.
     Diff(Diff),
+    /// Say why a package, or a layer of the machine, is what it is, and why it is not newer.
+    Explain(Explain),
     /// Look after the cache folder.
     #[command(subcommand)]
     Cache(Cache),
@@ -63,6 +65,25 @@ pub struct Resolve {
     /// Say nothing but errors.
     #[arg(short, long, conflicts_with = "verbose")]
     pub quiet: bool,
+    /// Indexes, cache and network.
+    #[command(flatten)]
+    pub network: Network,
+}
+
+/// `cuda-lock explain`.
+#[derive(Debug, Args)]
+pub struct Explain {
+    /// A distribution, or one of: driver, gpu, cuda, cudnn, python.
+    pub name: String,
+    /// The environment and its machine.
+    #[arg(default_value = "env.toml", value_name = "ENV_TOML")]
+    pub manifest: PathBuf,
+    /// The target of env.toml, when it has several.
+    #[arg(long, value_name = "NAME")]
+    pub target: Option<String>,
+    /// How to print the explanation.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
     /// Indexes, cache and network.
     #[command(flatten)]
     pub network: Network,

@@ -4,5 +4,6 @@ pub mod audit;
 pub mod cache;
 mod check;
 pub mod diff;
+pub mod explain;
 pub mod resolve;
 pub mod verify;

@@ -28,6 +28,7 @@ fn main() -> ExitCode {
     };
     match cli.command {
         Command::Resolve(args) => commands::resolve::run(&args),
+        Command::Explain(args) => commands::explain::run(&args),
         Command::Diff(args) => commands::diff::run(&args),
         Command::Verify(args) => commands::verify::run(&args),
         Command::Cache(command) => commands::cache::run(&command),

@@ -261,6 +261,3 @@ impl Search<'_> {
         self.found.fixes.push(Fix { changes, gives });
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -13,6 +13,7 @@
 //! | [`matrix`] | the facts that no index publishes |
 //! | [`rules`] | from facts to constraints |
 //! | [`solve`] | from a problem to an answer, or to the proof that there is none |
+//! | [`explain`] | why an answer is what it is, and why not a newer one |
 //! | [`fix`] | changes to env.toml after which there is an answer, each tried |
 //! | [`check`] | constraints evaluated on pins |
 //! | [`audit`] | every rule on what a file installs |
@@ -21,6 +22,7 @@ pub mod audit;
 pub mod catalog;
 pub mod check;
 pub mod constraint;
+pub mod explain;
 pub mod fix;
 pub mod machine;
 pub mod matrix;

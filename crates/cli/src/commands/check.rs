@@ -85,7 +85,8 @@ fn check_pins(
         Ok(solved) => solved,
         Err(SolveError::Conflict(found)) => {
             explain(run, plan, &found);
-            return Ok(vec![Reason::Unsolvable]);
+            let facts = found.statements().into_iter().map(|statement| statement.text).collect();
+            return Ok(vec![Reason::Unsolvable(facts)]);
         }
         Err(SolveError::Catalog(error)) => return Err(unreadable(&error)),
     };

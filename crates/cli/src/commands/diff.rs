@@ -102,6 +102,9 @@ fn since(revision: &str, names: &[String]) -> Result<Vec<(Side, Side)>, String> 
     if files.is_empty() {
         return Err(format!("there is no pylock.toml here, and none at {revision}"));
     }
+    if let Some(file) = files.iter().find(|file| Path::new(file).is_absolute()) {
+        return Err(format!("{file}: with --git, name files from the current folder"));
+    }
     files
         .into_iter()
         .map(|file| {

@@ -293,7 +293,7 @@ impl Run<'_> {
 }
 
 /// The lock that is there. Its pins are only a preference, so one that cannot be read is no error.
-fn existing(paths: &Paths) -> Option<Pylock> {
+pub(super) fn existing(paths: &Paths) -> Option<Pylock> {
     let text = fs_err::read_to_string(&paths.lock).ok()?;
     let name = paths.lock.display().to_string();
     match Pylock::parse(&text, &name) {
@@ -329,7 +329,7 @@ impl Paths {
     }
 }
 
-fn read_manifest(path: &Path) -> Result<Manifest, Exit> {
+pub(super) fn read_manifest(path: &Path) -> Result<Manifest, Exit> {
     let bytes = fs_err::read(path).map_err(|error| {
         message::error(format_args!("{error}"));
         if error.kind() == std::io::ErrorKind::NotFound {
@@ -347,7 +347,7 @@ fn exclude_newer(args: &Resolve) -> Result<Option<ExcludeNewer>, Exit> {
     })
 }
 
-fn bad_input(diagnostics: cuda_lock_formats::diagnostic::Diagnostics) -> Exit {
+pub(super) fn bad_input(diagnostics: cuda_lock_formats::diagnostic::Diagnostics) -> Exit {
     message::diagnostics(&diagnostics);
     Exit::BadInput
 }

@@ -16,7 +16,7 @@ use crate::wheel::Why;
 /// Adds a finding for everything that is asked for and not there.
 pub(super) fn judge(case: &mut Case<'_>) {
     let mut findings = Vec::new();
-    for (name, line, why, _) in &case.installed.missing {
+    for (name, line, why) in &case.installed.missing {
         let version = pinned(case, *name, *line);
         findings.extend(
             match why {

@@ -3,11 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use pep440_rs::{Operator, Version as Pep440};
+
 use super::pick::{Missing, Pick, Picked, Picker, Wish};
 use crate::catalog::{CatalogError, Metadata};
 use crate::name::Name;
 use crate::requirement::{Requirement, RequirementCache};
-use crate::version::{DistVersion, Range, SourceId, Version, any_build};
+use crate::version::{DistVersion, Range, SourceId, any_build};
 
 /// A build that is taken.
 #[derive(Clone, Debug)]
@@ -28,15 +30,18 @@ pub(super) struct Taken {
 #[derive(Default)]
 pub(super) struct Installed {
     pub(super) taken: BTreeMap<Name, Taken>,
-    /// What is asked for and not there, with the line, and the label of the version where one is pinned.
-    pub(super) missing: Vec<(Name, Option<usize>, Missing, Option<Range>)>,
+    /// What is asked for and not there, with the line.
+    pub(super) missing: Vec<Lacking>,
 }
+
+/// A name that is asked for and not there, with its line.
+pub(super) type Lacking = (Name, Option<usize>, Missing);
 
 /// Rounds of widening after which the set is taken as it is: each round makes at least one choice final, and real
 /// sets need less than ten.
 const ROUNDS: usize = 40;
 /// So many older releases are tried for a distribution that is not pinned, as pip does when it backtracks.
-const TRIES: usize = 12;
+const TRIES: usize = 60;
 
 /// What is known of a name while the set grows.
 #[derive(Clone, Default)]
@@ -48,6 +53,8 @@ struct Need {
     pinned: bool,
     prerelease: bool,
     source: Option<SourceId>,
+    /// The version of a pin.
+    version: Option<Pep440>,
 }
 
 pub(super) struct Installer<'a> {
@@ -58,19 +65,13 @@ pub(super) struct Installer<'a> {
 impl Installer<'_> {
     /// Repeats "choose for every name, read METADATA" until nothing changes.
     pub(super) fn run(&self) -> Installed {
-        let mut refused: BTreeMap<Name, BTreeSet<DistVersion>> = BTreeMap::new();
         let mut known: BTreeMap<Name, Taken> = BTreeMap::new();
         let mut result = Installed::default();
         for _ in 0..ROUNDS {
-            let (next, missing) = self.round(&known, &refused);
-            let refusal = self.first_refusal(&next, &refused);
+            let (next, missing) = self.round(&known);
             let same = same_builds(&next, &known);
             known = next;
             result.missing = missing;
-            if let Some((name, version)) = refusal {
-                refused.entry(name).or_default().insert(version);
-                continue;
-            }
             if same {
                 break;
             }
@@ -105,11 +106,7 @@ impl Installer<'_> {
     }
 
     /// One pass from the lines through METADATA, bounded by what the builds of the pass before require.
-    fn round(
-        &self,
-        before: &BTreeMap<Name, Taken>,
-        refused: &BTreeMap<Name, BTreeSet<DistVersion>>,
-    ) -> (BTreeMap<Name, Taken>, Vec<(Name, Option<usize>, Missing, Option<Range>)>) {
+    fn round(&self, before: &BTreeMap<Name, Taken>) -> (BTreeMap<Name, Taken>, Vec<Lacking>) {
         let roots = self.roots();
         let mut needs: BTreeMap<Name, Need> = BTreeMap::new();
         let mut bounds = roots.clone();
@@ -131,26 +128,29 @@ impl Installer<'_> {
         }
         let mut taken: BTreeMap<Name, Taken> = BTreeMap::new();
         let mut missing = Vec::new();
-        let none = BTreeSet::new();
         let mut at = 0;
         while let Some(name) = open.get(at).copied() {
             at += 1;
             let Some(need) = needs.get(&name).cloned() else { continue };
             let bound = bounds.get(&name).unwrap_or(&need);
-            let not = refused.get(&name).unwrap_or(&none);
-            let (pick, range) = self.choose(name, &need, bound, not);
-            let build = match pick {
-                Pick::Build(build) => build,
+            let found = self.agreeing(name, &need, bound, &roots);
+            let (build, metadata) = match found {
+                Pick::Build(build) => {
+                    let metadata = self.metadata(name, &build);
+                    (build, metadata)
+                }
                 Pick::None(why) => {
-                    missing.push((name, need.line, why, range));
-                    continue;
+                    missing.push((name, need.line, why));
+                    // The rules that go by name and version are judged all the same.
+                    let Some(build) = as_written(&need) else { continue };
+                    (build, None)
                 }
                 Pick::Unknown(why) => {
                     self.picker.unchecked.borrow_mut().insert(why);
-                    continue;
+                    let Some(build) = as_written(&need) else { continue };
+                    (build, None)
                 }
             };
-            let metadata = self.metadata(name, &build);
             let entry = Taken {
                 build,
                 metadata,
@@ -183,13 +183,7 @@ impl Installer<'_> {
 
     /// Within everything that bounds the name; when that leaves nothing, within what the lines say alone, so that the
     /// clash is reported between real builds.
-    fn choose(
-        &self,
-        name: Name,
-        need: &Need,
-        bound: &Need,
-        not: &BTreeSet<DistVersion>,
-    ) -> (Pick, Option<Range>) {
+    fn choose(&self, name: Name, need: &Need, bound: &Need, not: &BTreeSet<DistVersion>) -> Pick {
         let meet = |ranges: &[Range]| {
             ranges.iter().fold(any_build(), |all: Range, range| all.intersection(range))
         };
@@ -206,15 +200,15 @@ impl Installer<'_> {
         if !all.is_empty() {
             let pick = self.picker.pick(&wish(&all, need.pinned || bound.pinned));
             if !matches!(pick, Pick::None(_)) || all == own {
-                return (pick, Some(all));
+                return pick;
             }
         }
         if own == any_build() && !need.direct {
             // Only METADATA asks for it: whichever range comes first.
             let first = bound.ranges.first().cloned().unwrap_or_else(any_build);
-            return (self.picker.pick(&wish(&first, bound.pinned)), Some(first));
+            return self.picker.pick(&wish(&first, bound.pinned));
         }
-        (self.picker.pick(&wish(&own, need.pinned)), Some(own))
+        self.picker.pick(&wish(&own, need.pinned))
     }
 
     fn metadata(&self, name: Name, build: &Picked) -> Option<Arc<Metadata>> {
@@ -252,28 +246,60 @@ impl Installer<'_> {
         lines.filter(|requirement| applies(requirement) && requirement.url.is_none()).collect()
     }
 
-    /// A build that is not pinned, and whose METADATA contradicts a pin: pip tries an older one.
-    fn first_refusal(
+    /// The newest build whose METADATA agrees with the pins of the lines: pip tries older ones until it does. When none
+    /// does, the newest, so that the clash is reported.
+    fn agreeing(
         &self,
-        taken: &BTreeMap<Name, Taken>,
-        refused: &BTreeMap<Name, BTreeSet<DistVersion>>,
-    ) -> Option<(Name, DistVersion)> {
-        taken.iter().find_map(|(name, entry)| {
-            let tried = refused.get(name).map_or(0, BTreeSet::len);
-            if entry.pinned || tried >= TRIES {
-                return None;
-            }
-            let against = self.required(entry).into_iter().any(|requirement| {
-                taken.get(&requirement.name).is_some_and(|other| {
-                    other.pinned
-                        && !requirement
-                            .range()
-                            .contains(&Version::Dist(other.build.version.clone()))
+        name: Name,
+        need: &Need,
+        bound: &Need,
+        roots: &BTreeMap<Name, Need>,
+    ) -> Pick {
+        let mut refused = BTreeSet::new();
+        let first = self.choose(name, need, bound, &refused);
+        if need.pinned {
+            return first;
+        }
+        let mut pick = first.clone();
+        for _ in 0..TRIES {
+            let Pick::Build(build) = &pick else { return first };
+            let entry = Taken {
+                build: build.clone(),
+                metadata: self.metadata(name, build),
+                extras: need.extras.clone(),
+                line: None,
+                direct: false,
+                pinned: false,
+            };
+            let against = self.required(&entry).into_iter().any(|requirement| {
+                roots.get(&requirement.name).is_some_and(|root| {
+                    root.pinned
+                        && root
+                            .ranges
+                            .iter()
+                            .any(|range| range.intersection(requirement.range()).is_empty())
                 })
             });
-            against.then(|| (*name, entry.build.version.clone()))
-        })
+            if !against {
+                return pick;
+            }
+            refused.insert(build.version.clone());
+            pick = self.choose(name, need, bound, &refused);
+        }
+        first
     }
+}
+
+/// The build that a pin names, when no index that was read has it.
+fn as_written(need: &Need) -> Option<Picked> {
+    let version = need.version.clone()?;
+    let source = need.source.unwrap_or(SourceId::MAX);
+    Some(Picked {
+        version: DistVersion::new(version, source),
+        file: None,
+        yanked: None,
+        unfit: None,
+    })
 }
 
 fn add(need: &mut Need, requirement: &Requirement, line: Option<usize>) {
@@ -282,6 +308,9 @@ fn add(need: &mut Need, requirement: &Requirement, line: Option<usize>) {
     need.line = need.line.or(line);
     need.pinned |= requirement.is_exact();
     need.prerelease |= requirement.mentions_prerelease();
+    let exact = |operator: &Operator| matches!(operator, Operator::Equal | Operator::ExactEqual);
+    let pin = requirement.specifiers.iter().find(|specifier| exact(specifier.operator()));
+    need.version = need.version.take().or_else(|| pin.map(|specifier| specifier.version().clone()));
 }
 
 fn same_builds(a: &BTreeMap<Name, Taken>, b: &BTreeMap<Name, Taken>) -> bool {

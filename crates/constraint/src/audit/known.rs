@@ -79,15 +79,15 @@ fn torch_of(name: Name, release: &Pep440) -> Option<Pep440> {
     (!first.operator().is_star()).then(|| first.version().clone())
 }
 
-/// The newest release of torch in `range` that the facts know on the index of `backend`.
-pub(super) fn newest_torch(backend: &str, range: &Range) -> Option<Pep440> {
+/// Releases of torch in `range` that the facts name on the index of `backend`.
+pub(super) fn torch_releases(backend: &str, range: &Range) -> Vec<Pep440> {
     let rows = matrix::torch().variant.iter().filter(|row| row.backend == backend);
     let ends =
         rows.flat_map(|row| [&row.from, &row.to]).filter_map(|text| text.parse::<Pep440>().ok());
     let inside = |release: &Pep440| {
         range.contains(&Version::Dist(DistVersion::new(release.clone(), SourceId(0))))
     };
-    ends.filter(inside).max()
+    ends.filter(inside).collect()
 }
 
 /// `release` with the local label of a backend.

@@ -110,7 +110,8 @@ fn meet(
     sorted.sort_by_key(|constraint| {
         let direct =
             constraint.subject.0.dist_name().and_then(|name| case.installed.taken.get(&name));
-        (constraint.subject.0 != Package::Root, direct.is_none_or(|taken| !taken.direct))
+        let library = constraint.subject.0.dist_name().is_some_and(rules::library::is_library);
+        (constraint.subject.0 != Package::Root, direct.is_none_or(|taken| !taken.direct), library)
     });
     for constraint in sorted {
         let next = range.intersection(&constraint.range);
@@ -128,7 +129,12 @@ fn meet(
             constraint.subject.0.min(against.subject.0),
             constraint.subject.0.max(against.subject.0),
         );
-        if pair.0 == pair.1 || reported.contains(&pair) {
+        let library = constraint.subject.0.dist_name().is_some_and(|name| {
+            let direct = case.installed.taken.get(&name).is_some_and(|taken| taken.direct);
+            !direct && (rules::library::is_library(name) || name.as_str().starts_with("cuda-"))
+        });
+        // A program that clashes says it all; its libraries would only repeat it.
+        if pair.0 == pair.1 || reported.contains(&pair) || (library && !reported.is_empty()) {
             continue;
         }
         reported.push(pair);

@@ -183,10 +183,9 @@ impl<'a> Picker<'a> {
             }
         }
         for source in &unread {
-            if let Some(candidate) = self.by_facts(*source, wish) {
-                has_stable = true;
-                candidates.push(candidate);
-            }
+            let found = self.by_facts(*source, wish);
+            has_stable |= !found.is_empty();
+            candidates.extend(found);
         }
         // pip takes the highest version; of equal ones the first index wins.
         candidates.sort_by(|a, b| {
@@ -258,7 +257,7 @@ impl<'a> Picker<'a> {
     }
 
     /// The build that an index which was not read is known to have, or, for a pin with a label, must have.
-    fn by_facts(&self, source: SourceId, wish: &Wish<'_>) -> Option<Candidate> {
+    fn by_facts(&self, source: SourceId, wish: &Wish<'_>) -> Vec<Candidate> {
         let platform = self.question.target.platform;
         let backend = self.question.backend(source);
         let as_build = |version: Pep440| {
@@ -267,25 +266,26 @@ impl<'a> Picker<'a> {
                 wish.range.contains(&Version::Dist(build.clone())) && !wish.not.contains(&build);
             ok.then_some(Candidate { version: build, page: None })
         };
-        match (self.pinned(wish), backend) {
+        let found = match (self.pinned(wish), backend) {
             (Some(version), Some(backend)) => {
                 let label = label_of(&version);
                 if label.as_deref().is_some_and(|label| label != backend) {
-                    return None;
+                    return Vec::new();
                 }
                 match known::standing(wish.name, &version, backend, platform) {
-                    Standing::There => as_build(known::labelled(&version, backend)?),
-                    Standing::Unknown if label.is_some() => as_build(version),
-                    Standing::Unknown | Standing::Never => None,
+                    Standing::There => vec![known::labelled(&version, backend)],
+                    Standing::Unknown => vec![Some(version)],
+                    Standing::Never => Vec::new(),
                 }
             }
-            (Some(version), None) => label_of(&version).and_then(|_| as_build(version)),
+            (Some(version), None) if label_of(&version).is_some() => vec![Some(version)],
             (None, Some(backend)) if wish.name.as_str() == crate::rules::torch::TORCH => {
-                let newest = known::newest_torch(backend, wish.range)?;
-                as_build(known::labelled(&newest, backend)?)
+                let releases = known::torch_releases(backend, wish.range);
+                releases.iter().map(|release| known::labelled(release, backend)).collect()
             }
-            (None, _) => None,
-        }
+            _ => Vec::new(),
+        };
+        found.into_iter().flatten().filter_map(as_build).collect()
     }
 
     /// The build of a candidate; `None` when an installer passes it over without a word.

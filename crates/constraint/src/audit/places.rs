@@ -164,7 +164,11 @@ fn container(case: &Case<'_>, findings: &mut Vec<Finding>) {
         {
             findings.push(Finding {
                 code: code_of_rule(limit.fact.rule),
-                severity: if machine.gpus.is_some() { Severity::Error } else { Severity::Warning },
+                severity: if machine.gpus.is_some() || !case.question.unknown_gpus.is_empty() {
+                    Severity::Error
+                } else {
+                    Severity::Warning
+                },
                 package: None,
                 message: format!(
                     "the image nvidia/cuda:{} does not start on driver {driver}: {}",

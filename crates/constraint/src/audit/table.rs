@@ -236,7 +236,7 @@ pub const CODES: &[Code] = &[
         title: "The line allows any version.",
         why: "What is installed tomorrow may differ from what was judged today.",
         source: "pip documentation, repeatable installs.",
-        example: "torch",
+        example: "torch, without a version",
         fix: "Pin the version.",
     },
     Code {

@@ -92,3 +92,39 @@ pub(super) fn releases_between(
     releases.truncate(NEAREST);
     releases
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn moved(text: &str, chosen: &str) -> Option<String> {
+        let requirement: Requirement = text.parse().expect("valid");
+        rewritten(&requirement, &chosen.parse().expect("valid"))
+    }
+
+    #[test]
+    fn only_the_bounds_that_exclude_a_release_move() {
+        assert_eq!(moved("torch>=2.11,<3", "2.10.0").as_deref(), Some("torch>=2.10.0,<3"));
+        assert_eq!(moved("numpy<2", "2.1.0").as_deref(), Some("numpy<=2.1.0"));
+        assert_eq!(moved("torch==2.6.0", "2.7.0").as_deref(), Some("torch==2.7.0"));
+        assert_eq!(moved("torch>=2.1", "2.7.0+cu128"), None);
+    }
+
+    #[test]
+    fn extras_and_markers_stay() {
+        let moved = moved("a[x,y]==1 ; python_version < '3.12'", "2");
+        assert_eq!(moved.as_deref(), Some("a[x,y]==2; python_version < '3.12'"));
+    }
+
+    #[test]
+    fn a_local_label_is_written_only_after_equals() {
+        assert_eq!(moved("torch>=3", "2.7.0+cu128").as_deref(), Some("torch>=2.7.0"));
+        assert_eq!(moved("torch==2.6.0", "2.7.0+cu128").as_deref(), Some("torch==2.7.0+cu128"));
+    }
+
+    #[test]
+    fn a_name_is_replaced_with_everything_else_kept() {
+        let requirement: Requirement = "onnxruntime-gpuu[cuda]>=1.18".parse().expect("valid");
+        assert_eq!(renamed(&requirement, "onnxruntime-gpu"), "onnxruntime-gpu[cuda]>=1.18");
+    }
+}

@@ -159,6 +159,30 @@ impl Conflict {
         words::statements(&self.facts, &self.gpus)
     }
 
+    /// The proof in one line for a release that was tried by itself: what it needs, then what stands against that. That
+    /// `name` was asked for is left out: it is the question.
+    #[must_use]
+    pub fn one_line(&self, name: Name) -> String {
+        let is_question = |fact: &&CollidingFact| {
+            matches!(fact, CollidingFact::Needs { subject: Package::Root, package, .. }
+                if package.dist_name() == Some(name))
+        };
+        let of_name = |fact: &CollidingFact| match fact {
+            CollidingFact::Needs { subject, .. } => subject.dist_name() == Some(name),
+            CollidingFact::NoVersion { package, .. } | CollidingFact::Unusable { package, .. } => {
+                package.dist_name() == Some(name)
+            }
+        };
+        let rest: Vec<CollidingFact> =
+            self.facts.iter().filter(|fact| !is_question(fact)).cloned().collect();
+        let (first, others): (Vec<_>, Vec<_>) = rest.into_iter().partition(of_name);
+        let texts = words::statements(&first, &self.gpus)
+            .into_iter()
+            .chain(words::statements(&others, &self.gpus).into_iter().rev())
+            .map(|said| said.text);
+        texts.collect::<Vec<_>>().join("; ")
+    }
+
     /// Every fact of the solver's own proof in words.
     #[must_use]
     pub fn full_proof(&self) -> Vec<Statement> {
@@ -281,6 +305,9 @@ impl Facts<'_> {
                 unknown_project,
                 passed_over: Vec::new(),
             });
+        }
+        if range.is_empty() {
+            return None;
         }
         let existing: Vec<&Version> =
             known.iter().filter(|version| range.contains(version)).collect();

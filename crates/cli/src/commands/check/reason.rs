@@ -27,8 +27,8 @@ pub enum Reason {
     Pin(String),
     /// The compatibility facts changed, and give another answer.
     Facts(String),
-    /// There is no solution any more.
-    Unsolvable,
+    /// There is no solution any more: the facts that collide.
+    Unsolvable(Vec<String>),
 }
 
 impl Reason {
@@ -44,7 +44,7 @@ impl Reason {
             Self::Differs(_) => "differs",
             Self::Pin(_) => "pin",
             Self::Facts(_) => "facts",
-            Self::Unsolvable => "unsolvable",
+            Self::Unsolvable(_) => "unsolvable",
         }
     }
 }
@@ -79,7 +79,9 @@ impl fmt::Display for Reason {
             ),
             Self::Pin(what) => f.write_str(what),
             Self::Facts(what) => write!(f, "the compatibility facts changed: {what}"),
-            Self::Unsolvable => f.write_str("env.toml has no solution any more"),
+            Self::Unsolvable(facts) => {
+                write!(f, "env.toml has no solution any more: {}", facts.join("; "))
+            }
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::name::Name;
 use crate::package::Package;
-use crate::rules::{index, onnxruntime};
+use crate::rules::{driver, index, onnxruntime};
 use crate::solve::conflict::CollidingFact;
 use crate::solve::problem::Problem;
 use crate::version::{Range, SystemVersion, Version};
@@ -14,7 +14,33 @@ const MAJORS: std::ops::Range<u64> = 1..100;
 pub(super) fn of(facts: &[CollidingFact], problem: &Problem) -> Vec<String> {
     let mut hints = labelled(facts, problem);
     hints.extend(runtime(facts, problem));
+    hints.extend(forward_compatible(facts, problem));
     hints
+}
+
+/// The system package with which an old driver of a data-center GPU runs a newer CUDA.
+fn forward_compatible(facts: &[CollidingFact], problem: &Problem) -> Option<String> {
+    let machine = &problem.machine;
+    let (driver, gpus) = (machine.driver.as_ref()?, machine.gpus.as_deref()?);
+    let wanted = facts.iter().find_map(|fact| match fact {
+        CollidingFact::Needs {
+            subject: Package::Cuda, package: Package::Driver, versions, ..
+        } => Some(versions),
+        _ => None,
+    })?;
+    let cuda = driver::known_cuda()
+        .into_iter()
+        .find(|cuda| wanted.contains(&Version::System(cuda.clone())))?;
+    let package = |gpu| driver::forward_compat(&cuda, driver, gpu, machine.platform);
+    let packages: Vec<_> = gpus.iter().map(package).collect::<Option<_>>()?;
+    let first = packages.first()?;
+    let stands_for = driver::full_support_driver(&first.cuda, machine.platform)?;
+    Some(format!(
+        "with the system package {} driver {driver} runs CUDA {} on {}; where it is installed, write driver = \"{stands_for}\"",
+        first.package,
+        first.cuda,
+        gpus.iter().map(|gpu| gpu.name.as_str()).collect::<Vec<_>>().join(" and ")
+    ))
 }
 
 fn is_source(problem: &Problem, name: &str) -> bool {

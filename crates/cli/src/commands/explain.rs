@@ -1,0 +1,225 @@
+//! `cuda-lock explain`: why something is in the lock at its version, and why it is not newer.
+
+use std::io::Write as _;
+use std::sync::Arc;
+
+use cuda_lock_constraint::catalog::Catalog;
+use cuda_lock_constraint::explain::{self, Drivers, Explanation, Holder};
+use cuda_lock_constraint::name::Name;
+use cuda_lock_constraint::package::Package;
+use cuda_lock_constraint::solve::{Problem, Solution, SolveError, solve};
+use cuda_lock_fetcher::Fetcher;
+use cuda_lock_formats::pylock::Pylock;
+
+use crate::args::{Explain, Format, Upgrade};
+use crate::commands::resolve::{Paths, bad_input, existing, read_manifest, unreadable};
+use crate::exit::Exit;
+use crate::kept::Kept;
+use crate::output::conflict;
+use crate::output::message::{self, FAINT, STRONG};
+use crate::output::progress::Progress;
+use crate::plan::{self, Plan};
+
+/// Flags as if none were given: the pins of the lock stay.
+const KEEP: Upgrade =
+    Upgrade { upgrade: false, upgrade_package: Vec::new(), upgrade_stack: false, within: None };
+
+/// Holders that are printed; programs are given all of them.
+const HOLDERS: usize = 6;
+
+/// What is asked about.
+enum Subject {
+    Driver,
+    Gpu,
+    Layer(Package),
+    Distribution(Name),
+}
+
+/// Runs the command.
+pub fn run(args: &Explain) -> Exit {
+    match explain(args) {
+        Ok(exit) | Err(exit) => exit,
+    }
+}
+
+fn explain(args: &Explain) -> Result<Exit, Exit> {
+    let subject = subject(&args.name)?;
+    let manifest = read_manifest(&args.manifest)?;
+    let sources = plan::sources(&manifest, &args.manifest).map_err(bad_input)?;
+    let plan = plan::plan(&manifest, args.target.as_deref(), &sources, None).map_err(bad_input)?;
+    let progress = Arc::new(Progress::new(false));
+    let config = plan::fetcher(&manifest, &sources, &args.network);
+    let observer = Arc::clone(&progress);
+    let fetcher = Fetcher::new(config, observer).map_err(|error| {
+        message::error(error);
+        Exit::BadInput
+    })?;
+    let fetcher = Arc::new(fetcher);
+    let catalog: Arc<dyn Catalog> = fetcher.clone();
+    let lock = existing(&Paths::new(&args.manifest, plan.spec.name.as_deref()));
+    let outcome = answer(args, &subject, &plan, lock.as_ref(), &catalog, &progress);
+    progress.clear();
+    fetcher.finish();
+    outcome
+}
+
+fn subject(text: &str) -> Result<Subject, Exit> {
+    Ok(match text {
+        "driver" => Subject::Driver,
+        "gpu" => Subject::Gpu,
+        "cuda" => Subject::Layer(Package::Cuda),
+        "cudnn" => Subject::Layer(Package::Cudnn),
+        "python" => Subject::Layer(Package::Python),
+        name => Subject::Distribution(Name::new(name).map_err(|error| {
+            message::error(error);
+            Exit::BadInput
+        })?),
+    })
+}
+
+fn answer(
+    args: &Explain,
+    subject: &Subject,
+    plan: &Plan,
+    lock: Option<&Pylock>,
+    catalog: &Arc<dyn Catalog>,
+    progress: &Progress,
+) -> Result<Exit, Exit> {
+    let (problem, solution) = match solved(plan, lock, catalog) {
+        Ok(solved) => solved,
+        Err(SolveError::Conflict(found)) => {
+            progress.clear();
+            conflict::print(&found, false);
+            return Ok(Exit::No);
+        }
+        Err(SolveError::Catalog(error)) => return Err(unreadable(&error)),
+    };
+    let nothing = || {
+        progress.clear();
+        message::error(format_args!("nothing in this environment needs {}", args.name));
+        Exit::BadInput
+    };
+    let explanation = match subject {
+        Subject::Driver => {
+            let drivers = explain::drivers(&solution, &problem);
+            progress.clear();
+            print(args.format, &drivers, print_drivers);
+            return Ok(Exit::Ok);
+        }
+        Subject::Gpu => explain::layer(&solution, Package::Gpu(0)),
+        Subject::Layer(package) => explain::layer(&solution, *package),
+        Subject::Distribution(name) => explain::distribution(&problem, catalog, &solution, *name)
+            .map_err(|e| unreadable(&e))?,
+    };
+    let explanation = explanation.ok_or_else(nothing)?;
+    progress.clear();
+    if let (Subject::Distribution(name), Some(lock)) = (subject, lock) {
+        let locked = lock.packages.iter().find(|package| package.name == *name);
+        let locked = locked.and_then(|package| package.version.as_ref()).map(ToString::to_string);
+        if locked.as_ref() != Some(&explanation.version) {
+            message::warning(format_args!(
+                "the lock is not what env.toml gives now: it has {}",
+                locked.unwrap_or_else(|| "none".to_owned())
+            ));
+        }
+    }
+    print(args.format, &explanation, print_explanation);
+    Ok(Exit::Ok)
+}
+
+/// The solution with the pins of the lock kept.
+fn solved(
+    plan: &Plan,
+    lock: Option<&Pylock>,
+    catalog: &Arc<dyn Catalog>,
+) -> Result<(Problem, Solution), SolveError> {
+    let Ok(kept) = Kept::new(&KEEP) else {
+        let problem = plan.problem.clone();
+        return solve(Arc::new(problem.clone()), Arc::clone(catalog)).map(|s| (problem, s));
+    };
+    let mut first = None;
+    for python in kept.pythons(lock, plan) {
+        let mut problem = plan.problem_for(python);
+        kept.apply(lock, &mut problem);
+        match solve(Arc::new(problem.clone()), Arc::clone(catalog)) {
+            Ok(solution) => return Ok((problem, solution)),
+            Err(SolveError::Conflict(conflict)) => {
+                first.get_or_insert(SolveError::Conflict(conflict));
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    match first {
+        Some(error) => Err(error),
+        None => {
+            let problem = plan.problem.clone();
+            solve(Arc::new(problem.clone()), Arc::clone(catalog)).map(|s| (problem, s))
+        }
+    }
+}
+
+fn print<T: serde::Serialize>(format: Format, value: &T, text: fn(&T)) {
+    match format {
+        Format::Text => text(value),
+        Format::Json => {
+            if let Ok(json) = serde_json::to_string_pretty(value) {
+                let _ = writeln!(anstream::stdout(), "{json}");
+            }
+        }
+    }
+}
+
+fn print_explanation(explanation: &Explanation) {
+    let mut out = anstream::stdout();
+    let Explanation { name, version, held_by, newer, not_tried } = explanation;
+    let _ = writeln!(out, "{STRONG}{name} {version}{STRONG:#}");
+    print_holders(held_by);
+    if newer.is_empty() {
+        return;
+    }
+    let _ = writeln!(out, "\n  newer releases:");
+    let skipped = newer.len().saturating_sub(1);
+    for (place, release) in newer.iter().enumerate() {
+        if *not_tried > 0 && place == skipped {
+            let _ = writeln!(out, "  {FAINT}... {not_tried} more{FAINT:#}");
+        }
+        let verdict = match (&release.why_not, release.moves.as_slice()) {
+            (Some(why), _) => format!("no: {why}"),
+            (None, []) => format!("possible; `cuda-lock resolve -P {name}` takes it"),
+            (None, moves) => format!("possible; moves {}", moves.join(", ")),
+        };
+        let _ = writeln!(out, "  {:<10} {verdict}", release.version);
+    }
+}
+
+fn print_holders(holders: &[Holder]) {
+    let mut out = anstream::stdout();
+    for holder in holders.iter().take(HOLDERS) {
+        let _ = writeln!(out, "  {} needs {}", holder.subject, holder.range);
+        let _ = writeln!(out, "      {FAINT}{}{FAINT:#}", holder.source);
+    }
+    if let Some(more) = holders.len().checked_sub(HOLDERS).filter(|more| *more > 0) {
+        let _ =
+            writeln!(out, "  {FAINT}and {more} more with looser bounds (--format json){FAINT:#}");
+    }
+}
+
+fn print_drivers(drivers: &Drivers) {
+    let mut out = anstream::stdout();
+    let rows = [
+        ("driver of the machine", &drivers.machine),
+        ("CUDA runtime", &drivers.cuda),
+        ("minimum (minor-version compatibility)", &drivers.minimum),
+        ("released with this CUDA or newer", &drivers.full),
+        ("for GPUs reached only through PTX", &drivers.ptx),
+        ("GPU that goes first", &drivers.first_to_go),
+    ];
+    for (label, value) in rows {
+        let value = value.as_deref().unwrap_or("-");
+        let _ = writeln!(out, "  {STRONG}{label:<38}{STRONG:#} {value}");
+    }
+    if !drivers.held_by.is_empty() {
+        let _ = writeln!(out);
+        print_holders(&drivers.held_by);
+    }
+}
