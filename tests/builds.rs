@@ -489,7 +489,16 @@ fn an_image_does_not_start_on_an_old_driver_of_a_geforce() {
     };
     let (_, run, _server) = run(on("RTX 2080 Ti"));
     let m = run.expect(2).stderr;
-    says(&m, &["env.toml:", "450.80.02", "RTX 2080 Ti", "starts on drivers >= 520", "unsatisfied condition: cuda>=11.8"]);
+    says(
+        &m,
+        &[
+            "env.toml:",
+            "450.80.02",
+            "RTX 2080 Ti",
+            "starts on drivers >= 520",
+            "unsatisfied condition: cuda>=11.8",
+        ],
+    );
     assert!(solved(on("T4")).version("onnxruntime-gpu").starts_with("1.1"));
 }
 
