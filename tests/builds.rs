@@ -445,3 +445,84 @@ fn credentials_go_to_their_own_host_only() {
         assert!(!text.contains("s3cret"), "{text}");
     }
 }
+
+// System stacks.
+
+const CUDA_11_IMAGE: &str = "image = \"nvidia/cuda:11.8.0-cudnn8-runtime-ubuntu20.04\"";
+
+#[test]
+fn an_image_decides_the_builds_that_load_its_libraries() {
+    let answer = solved(|m| {
+        m.python("3.10")
+            .machine(CUDA_11_IMAGE)
+            .driver("535.104.05")
+            .gpu("A100")
+            .depends(&["onnxruntime-gpu"])
+    });
+    assert_eq!(
+        answer.version("onnxruntime-gpu"),
+        "1.18.1",
+        "the newest for CUDA 11 and cuDNN 8 on PyPI"
+    );
+    assert!(!answer.has("nvidia-"), "the libraries are in the image");
+    let lock = answer.project.pylock();
+    let tool = lock["tool"]["cuda-lock"].to_string();
+    says(
+        &tool,
+        &["11.8", "2.31", "image-driver"]
+            .map(|word| if word == "image-driver" { "starts on drivers" } else { word }),
+    );
+}
+
+#[test]
+fn an_image_does_not_start_on_an_old_driver_of_a_geforce() {
+    // The branch 450 is listed for data-center GPUs only, the CUDA 11 in it would run on both.
+    let image = "image = \"nvidia/cuda:11.8.0-cudnn8-runtime-ubuntu18.04\"";
+    let on = |gpu: &'static str| {
+        move |m: Machines| {
+            m.python("3.10")
+                .machine(image)
+                .driver("450.80.02")
+                .gpu(gpu)
+                .depends(&["onnxruntime-gpu"])
+        }
+    };
+    let (_, run, _server) = run(on("RTX 2080 Ti"));
+    let m = run.expect(2).stderr;
+    says(
+        &m,
+        &[
+            "env.toml:",
+            "450.80.02",
+            "RTX 2080 Ti",
+            "starts on drivers >= 520",
+            "unsatisfied condition: cuda>=11.8",
+        ],
+    );
+    assert!(solved(on("T4")).version("onnxruntime-gpu").starts_with("1.1"));
+}
+
+// Where the indexes are.
+
+#[test]
+fn the_user_moves_indexes_by_environment_or_configuration() {
+    let server = Server::start(Arc::clone(&INDEX));
+    let manifest = Machines::new(&server).without_pytorch_index().depends(&["torch==2.3.1+cu118"]);
+    let whl = server.at("/whl");
+    let project = Project::new(env!("CARGO_BIN_EXE_cuda-lock"), &manifest);
+    let arguments = ["resolve", "--no-cache"];
+    let _ = project.run_with(&arguments, &[("CUDA_LOCK_PYTORCH_INDEX", &whl)]).expect(0);
+    assert_eq!(project.packages()["torch"], "2.3.1+cu118");
+    let project = Project::new(env!("CARGO_BIN_EXE_cuda-lock"), &manifest);
+    let folder = project.path().join("configuration");
+    std::fs::create_dir_all(folder.join("cuda-lock")).unwrap();
+    let places =
+        [("XDG_CONFIG_HOME", folder.to_str().unwrap()), ("APPDATA", folder.to_str().unwrap())];
+    project
+        .write("configuration/cuda-lock/config.toml", &format!("[pytorch]\nindex = \"{whl}\"\n"));
+    let _ = project.run_with(&arguments, &places).expect(0);
+    assert_eq!(project.packages()["torch"], "2.3.1+cu118");
+    project.write("configuration/cuda-lock/config.toml", "[pytroch]\n");
+    let run = project.run_with(&arguments, &places).expect(2);
+    says(&run.stderr, &["config.toml", "pytroch"]);
+}

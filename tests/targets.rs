@@ -156,3 +156,25 @@ fn an_opset_is_bound_by_the_runtime_of_one_target_too() {
     let run = run.expect(1);
     says(&run.stderr, &["opset"]);
 }
+
+#[test]
+fn opset_and_ir_version_are_read_out_of_a_model_file() {
+    let server = Server::start(Arc::clone(&INDEX));
+    let manifest = Machines::new(&server)
+        .python("3.10")
+        .depends(&["onnxruntime-gpu<1.17"])
+        .table("[model]\nonnx = \"detector.onnx\"");
+    let project = Project::new(env!("CARGO_BIN_EXE_cuda-lock"), manifest);
+    let missing = project.resolve(&[]).expect(2);
+    says(&missing.stderr, &["detector.onnx", "env.toml:"]);
+    // IR 8 and opset 17; then IR 10, which no runtime before 1.18 loads.
+    project.write("detector.onnx", "\u{8}\u{8}\u{42}\u{2}\u{10}\u{11}");
+    let _ = project.resolve(&[]).expect(0);
+    assert!(project.read("pylock.toml").unwrap().contains("1.16.3"));
+    project.write("detector.onnx", "\u{8}\u{a}\u{42}\u{2}\u{10}\u{11}");
+    let refused = project.resolve(&[]).expect(1);
+    says(&refused.stderr, &["ONNX IR", "onnxruntime-gpu"]);
+    project.write("detector.onnx", "version https://git-lfs.github.com/spec/v1");
+    let pointer = project.resolve(&[]).expect(2);
+    says(&pointer.stderr, &["detector.onnx"]);
+}

@@ -21,6 +21,7 @@ use cuda_lock_formats::diagnostic::{Diagnostic, Diagnostics, Severity};
 use cuda_lock_formats::manifest::{
     self, Backends, ExcludeNewer, Manifest, PythonRequest, ResolutionMode, TargetSpec,
 };
+use cuda_lock_formats::onnx_model::read_model;
 use pep440_rs::Version as Pep440;
 use serde_spanned::Spanned;
 
@@ -69,7 +70,7 @@ pub fn plan(
         ..Target::new(machine.platform, &first)
     };
     let options = &manifest.options;
-    let bounds = image::bounds(&spec, &machine);
+    let bounds = image::bounds(manifest, &spec, &machine)?;
     let problem = Problem {
         target,
         machine,
@@ -84,7 +85,7 @@ pub fn plan(
             Backends::None => Some(Vec::new()),
             Backends::Only(names) => Some(names.iter().map(|n| n.get_ref().clone()).collect()),
         },
-        model: model(manifest.model.as_ref()),
+        model: model_of(manifest)?,
         bounds,
         policy: policy(manifest, exclude_newer),
     };
@@ -167,6 +168,17 @@ fn pinned(
         .iter()
         .filter_map(|(name, index)| Some((*name, sources.by_name(index.get_ref())?.source.id)))
         .collect()
+}
+
+/// The model, from its file when env.toml names one (relative to env.toml).
+fn model_of(manifest: &Manifest) -> Result<Option<Model>, Diagnostics> {
+    let Some(file) = manifest.model.as_ref().and_then(|model| model.onnx.as_ref()) else {
+        return Ok(model(manifest.model.as_ref()));
+    };
+    let path = Path::new(manifest.source().name()).with_file_name(file.get_ref());
+    let header = read_model(&path)
+        .map_err(|error| at(manifest, file, &format!("{} {error}", file.get_ref())))?;
+    Ok(Some(Model { opset: Some(header.opset.into()), ir: Some(header.ir_version.into()) }))
 }
 
 /// The model of an env.toml as the rules see it.

@@ -14,6 +14,7 @@ mod document;
 pub mod input;
 pub mod lock_diff;
 pub mod manifest;
+pub mod onnx_model;
 mod pep508;
 pub mod pylock;
 pub mod requirements_out;
