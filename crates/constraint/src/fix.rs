@@ -55,8 +55,7 @@ pub struct Found {
     pub solves: usize,
     /// True when candidates were left that were not tried.
     pub stopped: bool,
-    /// What else collides once something of the conflict was changed: mending one conflict is not enough then. Only set
-    /// while there is no fix.
+    /// What still collides when a distribution of the conflict is left out: mending one conflict is not enough then.
     pub also: Option<Box<Conflict>>,
 }
 
@@ -95,6 +94,7 @@ pub fn find(
         conflict,
         catalog: Arc::clone(catalog),
         found: Found::default(),
+        refused: None,
     };
     let candidates = candidates::of(&base, conflict);
     for change in &candidates.keeping {
@@ -112,7 +112,12 @@ pub fn find(
     }
     for change in &candidates.dropping {
         if !search.moves(change) {
+            search.refused = None;
             search.try_change(&base, std::slice::from_ref(change));
+            let other = search.refused.take();
+            if search.found.also.is_none() {
+                search.found.also = other.filter(|other| other.asks_else(conflict));
+            }
         }
     }
     if !search.found.fixes.is_empty() {
@@ -127,6 +132,8 @@ struct Search<'a> {
     conflict: &'a Conflict,
     catalog: Arc<dyn Catalog>,
     found: Found,
+    /// Why the last solve had no answer.
+    refused: Option<Box<Conflict>>,
 }
 
 impl Search<'_> {
@@ -157,9 +164,7 @@ impl Search<'_> {
         match solved {
             Ok(solution) => Some(solution),
             Err(SolveError::Conflict(conflict)) => {
-                if self.found.also.is_none() && conflict.asks_else(self.conflict) {
-                    self.found.also = Some(conflict);
-                }
+                self.refused = Some(conflict);
                 None
             }
             Err(SolveError::Catalog(_)) => None,
