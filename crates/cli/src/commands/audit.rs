@@ -18,7 +18,7 @@ use cuda_lock_formats::input::{DiskLoader, Input, Level, ProblemCode, Span, read
 
 use crate::args::{Audit, AuditFormat};
 use crate::exit::Exit;
-use crate::output::audit::{self as output, Checked, Reported, Report};
+use crate::output::audit::{self as output, Checked, Report, Reported};
 use crate::output::message;
 use crate::output::progress::Progress;
 use ask::{Asked, Noted, ask};
@@ -54,10 +54,11 @@ struct ReadFile {
 fn judge(args: &Audit) -> Result<Exit, Exit> {
     let given = machine::given(args)?;
     let levels = levels::Levels::new(args, &given.settings)?;
-    let mut indexes = Indexes::new(args.default_index.as_deref(), &args.only_index).map_err(|why| {
-        message::error(why);
-        Exit::BadInput
-    })?;
+    let mut indexes =
+        Indexes::new(args.default_index.as_deref(), &args.only_index).map_err(|why| {
+            message::error(why);
+            Exit::BadInput
+        })?;
     let mut files = Vec::new();
     for path in &args.files {
         let (bytes, name) = contents(path)?;
@@ -73,7 +74,9 @@ fn judge(args: &Audit) -> Result<Exit, Exit> {
     })?;
     let mut report = Report { machine: shown_machine(&given), ..Report::default() };
     for file in &mut files {
-        report.sources.push(file.input.files.iter().map(|f| (f.name.clone(), Arc::clone(&f.text))).collect());
+        report
+            .sources
+            .push(file.input.files.iter().map(|f| (f.name.clone(), Arc::clone(&f.text))).collect());
         let place = report.sources.len() - 1;
         problems(&file.input, place, &mut report);
         hashes(&file.input, place, &mut report);
@@ -161,7 +164,10 @@ fn problems(input: &Input, place: usize, report: &mut Report) {
 fn hashes(input: &Input, place: usize, report: &mut Report) {
     for entry in &input.entries {
         let requires = input.indexes_of(entry).is_some_and(|options| options.require_hashes);
-        if !requires || !entry.hashes.is_empty() || entry.origin != cuda_lock_formats::input::Origin::Pip {
+        if !requires
+            || !entry.hashes.is_empty()
+            || entry.origin != cuda_lock_formats::input::Origin::Pip
+        {
             continue;
         }
         let finding = Finding {
@@ -211,7 +217,12 @@ fn gather(input: &Input, asked: &Asked, verdict: Verdict, place: usize, report: 
     for (name, version) in names {
         let index = source_name(asked, version.source());
         report.checked.insert(Checked {
-            file: report.sources.get(place).and_then(|files| files.first()).map(|f| f.0.clone()).unwrap_or_default(),
+            file: report
+                .sources
+                .get(place)
+                .and_then(|files| files.first())
+                .map(|f| f.0.clone())
+                .unwrap_or_default(),
             environment: asked.name.clone(),
             package: name,
             version: version.to_string(),
@@ -259,9 +270,12 @@ fn shown_machine(given: &Given) -> Vec<(&'static str, String)> {
         .collect();
     add("gpus", (!names.is_empty()).then(|| names.join(", ")));
     add("image", given.image.as_ref().map(|image| image.tag.clone()));
-    add("glibc", match &given.libc {
-        Some(cuda_lock_constraint::machine::Libc::Glibc(version)) => Some(version.to_string()),
-        _ => None,
-    });
+    add(
+        "glibc",
+        match &given.libc {
+            Some(cuda_lock_constraint::machine::Libc::Glibc(version)) => Some(version.to_string()),
+            _ => None,
+        },
+    );
     shown
 }

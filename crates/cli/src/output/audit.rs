@@ -82,10 +82,14 @@ impl Report {
     /// Orders findings by file and line, the serious ones of a line first, and drops repetitions.
     pub fn sort(&mut self) {
         self.findings.sort_by(|a, b| {
-            let key = |f: &Reported| (f.source, f.position.unwrap_or_default(), std::cmp::Reverse(f.severity));
+            let key = |f: &Reported| {
+                (f.source, f.position.unwrap_or_default(), std::cmp::Reverse(f.severity))
+            };
             key(a).cmp(&key(b)).then_with(|| (&a.code, &a.message).cmp(&(&b.code, &b.message)))
         });
-        self.findings.dedup_by(|a, b| a.code == b.code && a.message == b.message && a.position == b.position);
+        self.findings.dedup_by(|a, b| {
+            a.code == b.code && a.message == b.message && a.position == b.position
+        });
     }
 
     /// How many findings have a severity.

@@ -18,15 +18,19 @@ pub(super) fn judge(case: &mut Case<'_>) {
     let mut findings = Vec::new();
     for (name, line, why) in &case.installed.missing {
         let version = pinned(case, *name, *line);
-        findings.extend(match why {
-            Missing::Project => Some(not_found(case, *name, version.as_ref(), None)),
-            Missing::Version(newest) => Some(not_found(case, *name, version.as_ref(), newest.as_ref())),
-            Missing::Unfit(build, unfit) => misfit(case, *name, build, unfit),
-        }
-        .map(|mut finding| {
-            finding.line = *line;
-            finding
-        }));
+        findings.extend(
+            match why {
+                Missing::Project => Some(not_found(case, *name, version.as_ref(), None)),
+                Missing::Version(newest) => {
+                    Some(not_found(case, *name, version.as_ref(), newest.as_ref()))
+                }
+                Missing::Unfit(build, unfit) => misfit(case, *name, build, unfit),
+            }
+            .map(|mut finding| {
+                finding.line = *line;
+                finding
+            }),
+        );
     }
     case.findings.extend(findings);
 }
@@ -60,8 +64,14 @@ fn not_found(
         package: Some(name),
         message: format!("{what} is not on {asked}"),
         line: None,
-        facts: vec![FactText::new(format!("{what} is not listed"), format!("index pages of {asked}"))],
-        symptom: Some(format!("ERROR: No matching distribution found for {}", spelled(name, version))),
+        facts: vec![FactText::new(
+            format!("{what} is not listed"),
+            format!("index pages of {asked}"),
+        )],
+        symptom: Some(format!(
+            "ERROR: No matching distribution found for {}",
+            spelled(name, version)
+        )),
         fix: newest.map(|newest| format!("the newest release there is {newest}")),
     };
     let Some(version) = version else { return finding };
@@ -76,11 +86,15 @@ fn not_found(
     let never = case.question.indexes.iter().find_map(|id| {
         let backend = case.question.backend(*id)?;
         let same = label.as_deref().is_none_or(|label| label == backend);
-        (same && known::standing(name, version, backend, platform) == Standing::Never).then_some(backend)
+        (same && known::standing(name, version, backend, platform) == Standing::Never)
+            .then_some(backend)
     });
     if let Some(backend) = never {
         finding.code = "index-missing";
-        finding.message = format!("{name} {} was not built for {backend} on {platform}", version.clone().without_local());
+        finding.message = format!(
+            "{name} {} was not built for {backend} on {platform}",
+            version.clone().without_local()
+        );
         finding.facts = vec![FactText::new(
             format!("the index of {backend} has no {name} {}", version.clone().without_local()),
             "builds that PyTorch has published",
@@ -90,7 +104,9 @@ fn not_found(
     }
     if let Some(label) = label {
         finding.code = "index-missing";
-        finding.message = format!("{what} has a local label, and no index of the file has such a build ({asked})");
+        finding.message = format!(
+            "{what} has a local label, and no index of the file has such a build ({asked})"
+        );
         finding.facts = vec![FactText::new(
             "PyPI takes no versions with a local label",
             "PEP 440, local version identifiers",
@@ -98,14 +114,18 @@ fn not_found(
         let known = backend_cuda(&label).and_then(|_| index::pytorch(&label));
         finding.fix = Some(match known {
             Some(_) if known::standing(name, version, &label, platform) == Standing::Never => {
-                format!("there is no {label} build of {name} {} either", version.clone().without_local())
+                format!(
+                    "there is no {label} build of {name} {} either",
+                    version.clone().without_local()
+                )
             }
             Some(known) => format!("add --extra-index-url {}", known.url.trim_end_matches('/')),
             None => "name the index that has it, or pin the version without its label".to_owned(),
         });
         return finding;
     }
-    let elsewhere = case.picker.on_pypi(name).is_some_and(|project| project.versions.contains(version));
+    let elsewhere =
+        case.picker.on_pypi(name).is_some_and(|project| project.versions.contains(version));
     if elsewhere {
         finding.code = "index-missing";
         finding.message = format!("{what} is on PyPI, and the file asks only {asked}");
@@ -137,14 +157,19 @@ fn misfit(case: &Case<'_>, name: Name, build: &DistVersion, unfit: &Unfit) -> Op
         Unfit::Python(specifiers) => (
             "python-unsupported",
             format!("{title} needs Python {specifiers}, and this is {python}"),
-            FactText::new(format!("{title} requires Python {specifiers}"), format!("Requires-Python of {title}")),
+            FactText::new(
+                format!("{title} requires Python {specifiers}"),
+                format!("Requires-Python of {title}"),
+            ),
         ),
         Unfit::File(file, why) => {
             let fact = FactText::new(format!("{file}: {why}"), format!("file names of {title}"));
             let code = match why {
-                Why::Python(_) | Why::Python2 | Why::Implementation | Why::FreeThreaded | Why::Gil => {
-                    "python-unsupported"
-                }
+                Why::Python(_)
+                | Why::Python2
+                | Why::Implementation
+                | Why::FreeThreaded
+                | Why::Gil => "python-unsupported",
                 Why::Glibc(_) => "glibc-too-old",
                 _ => "platform-unsupported",
             };
@@ -168,11 +193,18 @@ fn misfit(case: &Case<'_>, name: Name, build: &DistVersion, unfit: &Unfit) -> Op
 }
 
 /// The finding for a wheel that does not fit the target.
-pub(super) fn misfit_of_wheel(case_python_known: bool, file: &str, why: &Why) -> Option<(&'static str, String)> {
+pub(super) fn misfit_of_wheel(
+    case_python_known: bool,
+    file: &str,
+    why: &Why,
+) -> Option<(&'static str, String)> {
     let code = match why {
-        Why::Python(_) | Why::Python2 | Why::Implementation | Why::FreeThreaded | Why::Gil => "python-unsupported",
+        Why::Python(_) | Why::Python2 | Why::Implementation | Why::FreeThreaded | Why::Gil => {
+            "python-unsupported"
+        }
         Why::Glibc(_) => "glibc-too-old",
         _ => "platform-unsupported",
     };
-    (code != "python-unsupported" || case_python_known).then(|| (code, format!("{file} cannot be installed: {why}")))
+    (code != "python-unsupported" || case_python_known)
+        .then(|| (code, format!("{file} cannot be installed: {why}")))
 }

@@ -55,9 +55,10 @@ impl FactText {
     pub(super) fn of_reason(subject: &str, reason: &Reason) -> Self {
         match reason {
             Reason::Matrix(fact) => Self::of(fact),
-            Reason::Metadata { requirement } => {
-                Self::new(format!("{subject} requires {requirement}"), format!("METADATA of {subject}"))
-            }
+            Reason::Metadata { requirement } => Self::new(
+                format!("{subject} requires {requirement}"),
+                format!("METADATA of {subject}"),
+            ),
             Reason::RequiresPython { specifiers } => Self::new(
                 format!("{subject} requires Python {specifiers}"),
                 format!("Requires-Python of {subject}"),

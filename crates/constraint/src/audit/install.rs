@@ -1,5 +1,6 @@
 //! All builds that an installer takes: those of the lines, and what their METADATA brings along.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -39,7 +40,7 @@ pub(super) type Lacking = (Name, Option<usize>, Missing);
 
 /// Rounds of widening after which the set is taken as it is: each round makes at least one choice final, and real
 /// sets need less than ten.
-const ROUNDS: usize = 40;
+const ROUNDS: usize = 12;
 /// So many older releases are tried for a distribution that is not pinned, as pip does when it backtracks.
 const TRIES: usize = 60;
 
@@ -60,6 +61,8 @@ struct Need {
 pub(super) struct Installer<'a> {
     pub(super) picker: &'a Picker<'a>,
     pub(super) requirements: &'a RequirementCache,
+    /// What was taken last for a name, and within which range: most names are settled after the first round.
+    pub(super) settled: RefCell<BTreeMap<Name, (Range, Range, Pick)>>,
 }
 
 impl Installer<'_> {
@@ -106,10 +109,7 @@ impl Installer<'_> {
     }
 
     /// One pass from the lines through METADATA, bounded by what the builds of the pass before require.
-    fn round(
-        &self,
-        before: &BTreeMap<Name, Taken>,
-    ) -> (BTreeMap<Name, Taken>, Vec<Lacking>) {
+    fn round(&self, before: &BTreeMap<Name, Taken>) -> (BTreeMap<Name, Taken>, Vec<Lacking>) {
         let roots = self.roots();
         let mut needs: BTreeMap<Name, Need> = BTreeMap::new();
         let mut bounds = roots.clone();
@@ -166,12 +166,13 @@ impl Installer<'_> {
                 for requirement in self.required(&entry) {
                     let known = needs.contains_key(&requirement.name);
                     let extras_before = needs.get(&requirement.name).map_or(0, |n| n.extras.len());
-                    let inherited = needs
-                        .entry(requirement.name)
-                        .or_insert_with(|| roots.get(&requirement.name).cloned().unwrap_or_default());
+                    let inherited = needs.entry(requirement.name).or_insert_with(|| {
+                        roots.get(&requirement.name).cloned().unwrap_or_default()
+                    });
                     inherited.line = inherited.line.or(entry.line);
                     inherited.extras.extend(requirement.extras.iter().copied());
                     if !known || inherited.extras.len() > extras_before {
+                        self.picker.expect(requirement.name);
                         open.push(requirement.name);
                     }
                 }
@@ -186,16 +187,7 @@ impl Installer<'_> {
 
     /// Within everything that bounds the name; when that leaves nothing, within what the lines say alone, so that the
     /// clash is reported between real builds.
-    fn choose(
-        &self,
-        name: Name,
-        need: &Need,
-        bound: &Need,
-        not: &BTreeSet<DistVersion>,
-    ) -> Pick {
-        let meet = |ranges: &[Range]| {
-            ranges.iter().fold(any_build(), |all: Range, range| all.intersection(range))
-        };
+    fn choose(&self, name: Name, need: &Need, bound: &Need, not: &BTreeSet<DistVersion>) -> Pick {
         let own = meet(&need.ranges);
         let all = own.intersection(&meet(&bound.ranges));
         let wish = |range, exact| Wish {
@@ -225,7 +217,10 @@ impl Installer<'_> {
         match self.picker.catalog().metadata(build.version.source(), name, file) {
             Ok(metadata) => Some(metadata),
             Err(CatalogError::Unavailable(_)) => {
-                let text = format!("dependencies of {name} {}: only a build of its source says them", build.version);
+                let text = format!(
+                    "dependencies of {name} {}: only a build of its source says them",
+                    build.version
+                );
                 self.picker.unchecked.borrow_mut().insert(text);
                 None
             }
@@ -242,15 +237,37 @@ impl Installer<'_> {
         let Some(metadata) = &taken.metadata else { return Vec::new() };
         let applies = |requirement: &Requirement| {
             self.requirements.applies(requirement, None)
-                || taken.extras.iter().any(|extra| self.requirements.applies(requirement, Some(*extra)))
+                || taken
+                    .extras
+                    .iter()
+                    .any(|extra| self.requirements.applies(requirement, Some(*extra)))
         };
-        let lines = metadata.requires_dist.iter().filter_map(|line| self.requirements.get(line).ok());
+        let lines =
+            metadata.requires_dist.iter().filter_map(|line| self.requirements.get(line).ok());
         lines.filter(|requirement| applies(requirement) && requirement.url.is_none()).collect()
     }
 
     /// The newest build whose METADATA agrees with the pins of the lines: pip tries older ones until it does. When none
     /// does, the newest, so that the clash is reported.
-    fn agreeing(&self, name: Name, need: &Need, bound: &Need, roots: &BTreeMap<Name, Need>) -> Pick {
+    fn agreeing(
+        &self,
+        name: Name,
+        need: &Need,
+        bound: &Need,
+        roots: &BTreeMap<Name, Need>,
+    ) -> Pick {
+        let key = (meet(&need.ranges), meet(&bound.ranges));
+        if let Some((own, all, pick)) = self.settled.borrow().get(&name)
+            && (own, all) == (&key.0, &key.1)
+        {
+            return pick.clone();
+        }
+        let pick = self.tried(name, need, bound, roots);
+        self.settled.borrow_mut().insert(name, (key.0, key.1, pick.clone()));
+        pick
+    }
+
+    fn tried(&self, name: Name, need: &Need, bound: &Need, roots: &BTreeMap<Name, Need>) -> Pick {
         let mut refused = BTreeSet::new();
         let first = self.choose(name, need, bound, &refused);
         if need.pinned {
@@ -269,7 +286,11 @@ impl Installer<'_> {
             };
             let against = self.required(&entry).into_iter().any(|requirement| {
                 roots.get(&requirement.name).is_some_and(|root| {
-                    root.pinned && root.ranges.iter().any(|range| range.intersection(requirement.range()).is_empty())
+                    root.pinned
+                        && root
+                            .ranges
+                            .iter()
+                            .any(|range| range.intersection(requirement.range()).is_empty())
                 })
             });
             if !against {
@@ -286,7 +307,16 @@ impl Installer<'_> {
 fn as_written(need: &Need) -> Option<Picked> {
     let version = need.version.clone()?;
     let source = need.source.unwrap_or(SourceId::MAX);
-    Some(Picked { version: DistVersion::new(version, source), file: None, yanked: None, unfit: None })
+    Some(Picked {
+        version: DistVersion::new(version, source),
+        file: None,
+        yanked: None,
+        unfit: None,
+    })
+}
+
+fn meet(ranges: &[Range]) -> Range {
+    ranges.iter().fold(any_build(), |all: Range, range| all.intersection(range))
 }
 
 fn add(need: &mut Need, requirement: &Requirement, line: Option<usize>) {

@@ -42,7 +42,8 @@ pub(super) struct Case<'a> {
 pub fn audit(question: &Question, catalog: &dyn Catalog) -> Verdict {
     let picker = Picker::new(question, catalog);
     let requirements = RequirementCache::new(question.target.marker_environment());
-    let installer = Installer { picker: &picker, requirements: &requirements };
+    let installer =
+        Installer { picker: &picker, requirements: &requirements, settled: Default::default() };
     let mut installed = installer.run();
     let mut findings = Vec::new();
     places::named_wheels(&picker, &mut installed, &mut findings);
@@ -115,8 +116,11 @@ impl Case<'_> {
                     force: Force::Requires,
                     reason: reason.clone(),
                 };
-                constraints.push(edge(Package::dist(requirement.name), requirement.range().clone()));
-                for limit in library::layer_of_requirement(requirement.name, &requirement.specifiers) {
+                constraints
+                    .push(edge(Package::dist(requirement.name), requirement.range().clone()));
+                for limit in
+                    library::layer_of_requirement(requirement.name, &requirement.specifiers)
+                {
                     constraints.push(edge(limit.package, limit.range));
                 }
             }
@@ -224,7 +228,10 @@ impl Case<'_> {
             message: format!("{subject} needs {name}, which nothing installs"),
             line: self.line_of(constraint.subject.0),
             facts: vec![FactText::of_reason(&subject, &constraint.reason)],
-            symptom: Some(format!("ModuleNotFoundError: No module named '{}'", name.as_str().replace('-', "_"))),
+            symptom: Some(format!(
+                "ModuleNotFoundError: No module named '{}'",
+                name.as_str().replace('-', "_")
+            )),
             fix: Some(format!("add {name}")),
         })
     }
@@ -232,7 +239,9 @@ impl Case<'_> {
     fn violated(&self, constraint: &Constraint, found: Option<&Version>) -> Option<Finding> {
         let subject = self.title(constraint.subject.0);
         let (code, mut severity, symptom) = match &constraint.reason {
-            Reason::Matrix(fact) => (code_of_rule(fact.rule), Severity::Error, fact.symptom.clone()),
+            Reason::Matrix(fact) => {
+                (code_of_rule(fact.rule), Severity::Error, fact.symptom.clone())
+            }
             Reason::RequiresPython { .. } => ("python-unsupported", Severity::Error, None),
             _ => (self.pin_code(constraint), Severity::Error, None),
         };
@@ -290,7 +299,9 @@ impl Case<'_> {
         let title = self.title(package);
         let taken = package.dist_name().and_then(|name| self.installed.taken.get(&name));
         match taken {
-            Some(taken) if taken.pinned && taken.direct => FactText::new(format!("{title} is pinned"), "the file"),
+            Some(taken) if taken.pinned && taken.direct => {
+                FactText::new(format!("{title} is pinned"), "the file")
+            }
             Some(taken) if taken.direct => {
                 FactText::new(format!("{title} is what an installer takes today"), "the index")
             }
@@ -335,12 +346,15 @@ impl Case<'_> {
         let taken = self.installed.taken.get(&name)?;
         let build = self.build(name, taken);
         let target = onnxruntime::target(&build);
-        let torch = Name::new(TORCH).ok().and_then(|torch| Some((torch, self.installed.taken.get(&torch)?)));
+        let torch = Name::new(TORCH)
+            .ok()
+            .and_then(|torch| Some((torch, self.installed.taken.get(&torch)?)));
         if let (Some((torch, torch_taken)), Some(target)) = (torch, &target) {
             let accelerator =
                 rules::torch::accelerator(&self.build(torch, torch_taken), self.machine.platform);
             // Another CUDA is reported as that. The same one brings the libraries, in its wheel or by its METADATA.
-            let same = accelerator.is_some_and(|a| !a.is_cpu() && a.cuda.major() == target.cuda_major);
+            let same =
+                accelerator.is_some_and(|a| !a.is_cpu() && a.cuda.major() == target.cuda_major);
             let brings = torch_taken.metadata.as_ref().is_none_or(|metadata| {
                 !metadata.requires_dist.iter().any(|line| line.starts_with("nvidia-"))
             });
@@ -350,9 +364,12 @@ impl Case<'_> {
         }
         let any = self.installed.taken.keys().any(|name| library::is_library(*name));
         let subject = self.title(Package::dist(name));
-        let facts: Vec<FactText> =
-            missing.iter().map(|constraint| FactText::of_reason(&subject, &constraint.reason)).collect();
-        let wheels: Vec<String> = missing.iter().map(|constraint| constraint.package.to_string()).collect();
+        let facts: Vec<FactText> = missing
+            .iter()
+            .map(|constraint| FactText::of_reason(&subject, &constraint.reason))
+            .collect();
+        let wheels: Vec<String> =
+            missing.iter().map(|constraint| constraint.package.to_string()).collect();
         let symptom = missing.iter().find_map(|constraint| match &constraint.reason {
             Reason::Matrix(fact) => fact.symptom.clone(),
             _ => None,
@@ -361,11 +378,17 @@ impl Case<'_> {
             code: "library-missing",
             severity: if any { Severity::Warning } else { Severity::Error },
             package: Some(name),
-            message: format!("{subject} opens libraries that nothing here supplies: {}", wheels.join(", ")),
+            message: format!(
+                "{subject} opens libraries that nothing here supplies: {}",
+                wheels.join(", ")
+            ),
             line: taken.line,
             facts,
             symptom,
-            fix: Some(format!("add {}, or torch of the same CUDA major version", wheels.join(", "))),
+            fix: Some(format!(
+                "add {}, or torch of the same CUDA major version",
+                wheels.join(", ")
+            )),
         })
     }
 
@@ -373,16 +396,21 @@ impl Case<'_> {
         let mut seen = std::collections::BTreeSet::new();
         self.findings.retain(|finding| {
             let other = finding.facts.first().map(|fact| fact.text.clone());
-            let key = if matches!(finding.code, "companion-mismatch" | "pin-conflict" | "module-clash") {
-                (finding.code, finding.package, None)
-            } else {
-                (finding.code, finding.package, other)
-            };
+            let key =
+                if matches!(finding.code, "companion-mismatch" | "pin-conflict" | "module-clash") {
+                    (finding.code, finding.package, None)
+                } else {
+                    (finding.code, finding.package, other)
+                };
             seen.insert(key)
         });
         self.findings.sort_by(|a, b| {
             let key = |finding: &Finding| {
-                (finding.line.unwrap_or(usize::MAX), std::cmp::Reverse(finding.severity), finding.code)
+                (
+                    finding.line.unwrap_or(usize::MAX),
+                    std::cmp::Reverse(finding.severity),
+                    finding.code,
+                )
             };
             key(a).cmp(&key(b)).then_with(|| a.message.cmp(&b.message))
         });

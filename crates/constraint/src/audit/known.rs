@@ -46,7 +46,12 @@ pub(super) fn torch(release: &Pep440, backend: &str) -> Standing {
 }
 
 /// Whether `release` of a distribution with builds for each backend was built for `backend`.
-pub(super) fn standing(name: Name, version: &Pep440, backend: &str, platform: Platform) -> Standing {
+pub(super) fn standing(
+    name: Name,
+    version: &Pep440,
+    backend: &str,
+    platform: Platform,
+) -> Standing {
     let Some(cuda) = backend_cuda(backend) else { return Standing::Unknown };
     if cuda.major() > 0 && platform == Platform::MacosArm64 {
         return Standing::Never;
@@ -77,7 +82,8 @@ fn torch_of(name: Name, release: &Pep440) -> Option<Pep440> {
 /// Releases of torch in `range` that the facts name on the index of `backend`.
 pub(super) fn torch_releases(backend: &str, range: &Range) -> Vec<Pep440> {
     let rows = matrix::torch().variant.iter().filter(|row| row.backend == backend);
-    let ends = rows.flat_map(|row| [&row.from, &row.to]).filter_map(|text| text.parse::<Pep440>().ok());
+    let ends =
+        rows.flat_map(|row| [&row.from, &row.to]).filter_map(|text| text.parse::<Pep440>().ok());
     let inside = |release: &Pep440| {
         range.contains(&Version::Dist(DistVersion::new(release.clone(), SourceId(0))))
     };

@@ -56,12 +56,19 @@ pub(super) fn judge(case: &mut Case<'_>) {
 /// What the machine says of the layers: an image's CUDA and cuDNN, and that its GPUs are to be used.
 fn of_machine(case: &Case<'_>) -> Vec<Constraint> {
     let root = (Package::Root, Version::System(SystemVersion::new(0, 0)));
-    let edge = |package, range, force, reason| Constraint { subject: root.clone(), package, range, force, reason };
+    let edge = |package, range, force, reason| Constraint {
+        subject: root.clone(),
+        package,
+        range,
+        force,
+        reason,
+    };
     let mut constraints = Vec::new();
     let torch = Name::new(TORCH).ok().filter(|torch| case.installed.taken.contains_key(torch));
     let mut machine = case.machine.clone();
     for name in &case.question.unknown_gpus {
-        let gpu = Gpu { name: name.clone(), capability: SystemVersion::new(0, 0), brand: Brand::Unknown };
+        let gpu =
+            Gpu { name: name.clone(), capability: SystemVersion::new(0, 0), brand: Brand::Unknown };
         machine.gpus.get_or_insert_default().push(gpu);
     }
     if torch.is_some()
@@ -76,7 +83,12 @@ fn of_machine(case: &Case<'_>) -> Vec<Constraint> {
             let Some(version) = version else { continue };
             if let Ok(range) = system_range(&format!("=={version}")) {
                 let text = format!("the image nvidia/cuda:{} has {package} {version}", image.tag);
-                constraints.push(edge(package, range, Force::IfPresent, Reason::Manifest { text: text.into() }));
+                constraints.push(edge(
+                    package,
+                    range,
+                    Force::IfPresent,
+                    Reason::Manifest { text: text.into() },
+                ));
             }
         }
     }
@@ -96,7 +108,8 @@ fn meet(
     // What a line pins comes first: then the rest is what does not go with it.
     let mut sorted: Vec<&Constraint> = constraints.iter().collect();
     sorted.sort_by_key(|constraint| {
-        let direct = constraint.subject.0.dist_name().and_then(|name| case.installed.taken.get(&name));
+        let direct =
+            constraint.subject.0.dist_name().and_then(|name| case.installed.taken.get(&name));
         let library = constraint.subject.0.dist_name().is_some_and(rules::library::is_library);
         (constraint.subject.0 != Package::Root, direct.is_none_or(|taken| !taken.direct), library)
     });
@@ -112,7 +125,10 @@ fn meet(
             .find(|other| other.range.intersection(&constraint.range).is_empty())
             .or_else(|| holding.last());
         let Some(against) = against else { continue };
-        let pair = (constraint.subject.0.min(against.subject.0), constraint.subject.0.max(against.subject.0));
+        let pair = (
+            constraint.subject.0.min(against.subject.0),
+            constraint.subject.0.max(against.subject.0),
+        );
         let library = constraint.subject.0.dist_name().is_some_and(|name| {
             let direct = case.installed.taken.get(&name).is_some_and(|taken| taken.direct);
             !direct && (rules::library::is_library(name) || name.as_str().starts_with("cuda-"))
@@ -178,12 +194,16 @@ fn backend_code(first: &Constraint, second: &Constraint) -> &'static str {
 /// Whether some CUDA version of the range starts on the driver and the GPUs.
 fn on_machine(case: &Case<'_>, range: &Range, holding: &[Constraint]) -> Vec<Finding> {
     let layers = case.machine_layers();
-    let users = || holding.iter().filter(|c| c.force == Force::Requires && c.subject.0.dist_name().is_some());
+    let users = || {
+        holding.iter().filter(|c| c.force == Force::Requires && c.subject.0.dist_name().is_some())
+    };
     if layers.is_empty() || users().next().is_none() {
         return Vec::new();
     }
-    let mut versions: Vec<Version> =
-        rules::known_versions(Package::Cuda).into_iter().filter(|version| range.contains(version)).collect();
+    let mut versions: Vec<Version> = rules::known_versions(Package::Cuda)
+        .into_iter()
+        .filter(|version| range.contains(version))
+        .collect();
     let bounds = range.iter().filter_map(|(low, _)| match low {
         std::ops::Bound::Included(version) => Some(version.clone()),
         _ => None,
@@ -204,7 +224,9 @@ fn on_machine(case: &Case<'_>, range: &Range, holding: &[Constraint]) -> Vec<Fin
     let user = users()
         .find(|constraint| {
             let name = constraint.subject.0.dist_name();
-            name.is_some_and(|name| companion::family(name).is_some() || !rules::library::is_library(name))
+            name.is_some_and(|name| {
+                companion::family(name).is_some() || !rules::library::is_library(name)
+            })
         })
         .or_else(|| users().next());
     let Some(user) = user else { return Vec::new() };
@@ -218,7 +240,10 @@ fn on_machine(case: &Case<'_>, range: &Range, holding: &[Constraint]) -> Vec<Fin
                 code: code_of_rule(fact.rule),
                 severity: Severity::Error,
                 package: user.subject.0.dist_name(),
-                message: format!("{subject} brings CUDA {lowest}, which does not start on {have}: {}", fact.text),
+                message: format!(
+                    "{subject} brings CUDA {lowest}, which does not start on {have}: {}",
+                    fact.text
+                ),
                 line: case.line_of(user.subject.0),
                 facts: vec![
                     FactText::of_reason(&subject, &user.reason),
@@ -238,7 +263,9 @@ fn gpus(case: &Case<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (package, version) in &layers {
         for need in rules::layer_constraints(*package, version, &case.machine) {
-            let (Package::Gpu(_), Some(have)) = (package, layers.get(&need.package)) else { continue };
+            let (Package::Gpu(_), Some(have)) = (package, layers.get(&need.package)) else {
+                continue;
+            };
             let Reason::Matrix(fact) = &need.reason else { continue };
             if need.range.contains(have) {
                 continue;
@@ -250,7 +277,10 @@ fn gpus(case: &Case<'_>) -> Vec<Finding> {
                 package: None,
                 message: format!("driver {have} does not support {gpu}: {}", fact.text),
                 line: None,
-                facts: vec![FactText::of(fact), FactText::new(format!("the machine has driver {have}"), "the machine")],
+                facts: vec![
+                    FactText::of(fact),
+                    FactText::new(format!("the machine has driver {have}"), "the machine"),
+                ],
                 symptom: fact.symptom.clone(),
                 fix: None,
             });

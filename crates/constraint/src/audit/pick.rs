@@ -114,6 +114,17 @@ impl<'a> Picker<'a> {
         self.catalog
     }
 
+    /// Starts reading the pages of a name that will be asked for.
+    pub(super) fn expect(&self, name: Name) {
+        for source in &self.question.indexes {
+            let quiet =
+                self.question.unasked.contains(source) || self.silent.borrow().contains(source);
+            if !quiet && !self.pages.borrow().contains_key(&(*source, name)) {
+                self.catalog.expect_project(*source, name, Box::new(|_| {}));
+            }
+        }
+    }
+
     fn page(&self, source: SourceId, name: Name) -> Page {
         if self.question.unasked.contains(&source) || self.silent.borrow().contains(&source) {
             return Page::Unread;
@@ -231,7 +242,11 @@ impl<'a> Picker<'a> {
                 .filter_map(|source| self.question.source(*source))
                 .map(|source| source.name.as_str())
                 .collect();
-            return Pick::Unknown(format!("{}: {} could not be asked", wish.name, names.join(", ")));
+            return Pick::Unknown(format!(
+                "{}: {} could not be asked",
+                wish.name,
+                names.join(", ")
+            ));
         }
         if found_project || !unread.is_empty() {
             Pick::None(Missing::Version(newest))
@@ -258,7 +273,8 @@ impl<'a> Picker<'a> {
         let backend = self.question.backend(source);
         let as_build = |version: Pep440| {
             let build = DistVersion::new(version, source);
-            let ok = wish.range.contains(&Version::Dist(build.clone())) && !wish.not.contains(&build);
+            let ok =
+                wish.range.contains(&Version::Dist(build.clone())) && !wish.not.contains(&build);
             ok.then_some(Candidate { version: build, page: None })
         };
         let found = match (self.pinned(wish), backend) {
@@ -307,7 +323,8 @@ impl<'a> Picker<'a> {
             let unfit = Some(Unfit::File(name, why.clone()));
             return Some(Picked { version, file: None, yanked, unfit });
         };
-        let unfit = file.requires_python.as_ref().and_then(|specifiers| self.wrong_python(specifiers));
+        let unfit =
+            file.requires_python.as_ref().and_then(|specifiers| self.wrong_python(specifiers));
         Some(Picked { version, file: Some(file.clone()), yanked, unfit })
     }
 
@@ -319,7 +336,9 @@ impl<'a> Picker<'a> {
 
     /// The builds of one release are made for the same Pythons on every index; PyPI's page says for which.
     fn unfit_by_pypi(&self, name: Name, version: &DistVersion) -> Option<Unfit> {
-        if !self.question.python_known || !crate::rules::companion::family(name).is_some_and(|f| f.labelled) {
+        if !self.question.python_known
+            || !crate::rules::companion::family(name).is_some_and(|f| f.labelled)
+        {
             return None;
         }
         let project = self.on_pypi(name)?;

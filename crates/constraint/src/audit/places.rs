@@ -16,13 +16,20 @@ use crate::version::Version;
 use crate::wheel::{Compatibility, WheelName};
 
 /// Wheels that lines name by URL or path: judged by their names, then taken as they are.
-pub(super) fn named_wheels(picker: &Picker<'_>, installed: &mut Installed, findings: &mut Vec<Finding>) {
+pub(super) fn named_wheels(
+    picker: &Picker<'_>,
+    installed: &mut Installed,
+    findings: &mut Vec<Finding>,
+) {
     for (place, line) in picker.question.lines.iter().enumerate() {
         let Some(file) = &line.wheel else { continue };
         let Ok(wheel) = WheelName::parse(file) else { continue };
         let tags = picker.tags().with_plain_linux(true);
         if let Compatibility::Incompatible(why) = tags.compatibility(&wheel) {
-            let Some((code, message)) = misfit_of_wheel(picker.question.python_known, file, &why) else { continue };
+            let Some((code, message)) = misfit_of_wheel(picker.question.python_known, file, &why)
+            else {
+                continue;
+            };
             findings.push(Finding {
                 code,
                 severity: Severity::Error,
@@ -51,9 +58,15 @@ pub(super) fn judge(case: &mut Case<'_>) {
                 code: "yanked",
                 severity: Severity::Warning,
                 package: Some(*name),
-                message: format!("{name} {} was withdrawn by its author{because}", taken.build.version),
+                message: format!(
+                    "{name} {} was withdrawn by its author{because}",
+                    taken.build.version
+                ),
                 line: taken.line,
-                facts: vec![FactText::new(format!("{name} {} is yanked{because}", taken.build.version), "the index page")],
+                facts: vec![FactText::new(
+                    format!("{name} {} is yanked{because}", taken.build.version),
+                    "the index page",
+                )],
                 symptom: None,
                 fix: None,
             });
@@ -65,7 +78,10 @@ pub(super) fn judge(case: &mut Case<'_>) {
                 package: Some(*name),
                 message: format!("{name} is not pinned; today it is {}", taken.build.version),
                 line: taken.line,
-                facts: vec![FactText::new(format!("{} is the version that fits today", taken.build.version), "the index")],
+                facts: vec![FactText::new(
+                    format!("{} is the version that fits today", taken.build.version),
+                    "the index",
+                )],
                 symptom: None,
                 fix: Some(format!("{name}=={}", taken.build.version)),
             });
@@ -84,8 +100,13 @@ fn confused(case: &Case<'_>, findings: &mut Vec<Finding>) {
             }
             let build = case.build(*name, taken);
             let (wanted, has) = match &source.kind {
-                SourceKind::PyTorch { backend } if companion::family(*name).is_some_and(|f| f.labelled) => {
-                    let Some(accelerator) = torch::accelerator(&build, case.machine.platform) else { continue };
+                SourceKind::PyTorch { backend }
+                    if companion::family(*name).is_some_and(|f| f.labelled) =>
+                {
+                    let Some(accelerator) = torch::accelerator(&build, case.machine.platform)
+                    else {
+                        continue;
+                    };
                     if name.as_str() != torch::TORCH || backend.is_empty() {
                         continue;
                     }
@@ -143,17 +164,29 @@ fn container(case: &Case<'_>, findings: &mut Vec<Finding>) {
         {
             findings.push(Finding {
                 code: code_of_rule(limit.fact.rule),
-                severity: if machine.gpus.is_some() || !case.question.unknown_gpus.is_empty() { Severity::Error } else { Severity::Warning },
+                severity: if machine.gpus.is_some() || !case.question.unknown_gpus.is_empty() {
+                    Severity::Error
+                } else {
+                    Severity::Warning
+                },
                 package: None,
-                message: format!("the image nvidia/cuda:{} does not start on driver {driver}: {}", found.tag, limit.fact.text),
+                message: format!(
+                    "the image nvidia/cuda:{} does not start on driver {driver}: {}",
+                    found.tag, limit.fact.text
+                ),
                 line: None,
-                facts: vec![FactText::of(&limit.fact), FactText::new(format!("the machine has driver {driver}"), "the machine")],
+                facts: vec![
+                    FactText::of(&limit.fact),
+                    FactText::new(format!("the machine has driver {driver}"), "the machine"),
+                ],
                 symptom: limit.fact.symptom.clone(),
                 fix: None,
             });
         }
     }
-    if case.machine.libraries != crate::machine::Libraries::System || found.flavour.contains("cudnn") {
+    if case.machine.libraries != crate::machine::Libraries::System
+        || found.flavour.contains("cudnn")
+    {
         return;
     }
     let wants = case.constraints.iter().find(|constraint| {
@@ -161,18 +194,25 @@ fn container(case: &Case<'_>, findings: &mut Vec<Finding>) {
             && constraint.force == Force::Requires
             && matches!(constraint.subject.1, Version::Dist(_))
     });
-    let brings = Name::new("nvidia-cudnn-cu12").is_ok_and(|name| case.installed.taken.contains_key(&name));
+    let brings =
+        Name::new("nvidia-cudnn-cu12").is_ok_and(|name| case.installed.taken.contains_key(&name));
     if let (Some(wants), false) = (wants, brings) {
         let subject = case.title(wants.subject.0);
         findings.push(Finding {
             code: "library-missing",
             severity: Severity::Error,
             package: wants.subject.0.dist_name(),
-            message: format!("{subject} needs cuDNN, and the image nvidia/cuda:{} has none", found.tag),
+            message: format!(
+                "{subject} needs cuDNN, and the image nvidia/cuda:{} has none",
+                found.tag
+            ),
             line: case.line_of(wants.subject.0),
             facts: vec![
                 FactText::of_reason(&subject, &wants.reason),
-                FactText::new(format!("the flavour {} has no cuDNN", found.flavour), "tags of nvidia/cuda"),
+                FactText::new(
+                    format!("the flavour {} has no cuDNN", found.flavour),
+                    "tags of nvidia/cuda",
+                ),
             ],
             symptom: None,
             fix: Some("take the cudnn flavour of the image".to_owned()),

@@ -76,7 +76,9 @@ impl Reader<'_> {
         let machine = self.given.machine(image.as_ref());
         let (python, python_known) = self.python(image.as_ref());
         if !python_known {
-            unchecked.insert(format!("Python is not given: read for {python}, and nothing is said about it"));
+            unchecked.insert(format!(
+                "Python is not given: read for {python}, and nothing is said about it"
+            ));
         }
         if self.given.platform.is_none() {
             unchecked.insert(format!("the platform is not given: read for {}", machine.platform));
@@ -90,7 +92,8 @@ impl Reader<'_> {
         if machine.gpus.is_none() && self.given.unknown_gpus.is_empty() {
             unchecked.insert("GPU code: no GPU is given".to_owned());
         }
-        let target = Target { libc: machine.libc.clone(), ..Target::new(machine.platform, &python) };
+        let target =
+            Target { libc: machine.libc.clone(), ..Target::new(machine.platform, &python) };
         let mut lines = Lines {
             input: self.input,
             markers: RequirementCache::new(target.marker_environment()),
@@ -113,7 +116,9 @@ impl Reader<'_> {
                 }
                 extra.extend(chosen.extra);
                 for address in chosen.unreadable {
-                    lines.unchecked.insert(format!("the index '{address}': it cannot be read as an address"));
+                    lines
+                        .unchecked
+                        .insert(format!("the index '{address}': it cannot be read as an address"));
                 }
                 lines.entry(entry, bound, indexes);
             }
@@ -176,7 +181,10 @@ impl Reader<'_> {
                 if installs && !self.installs_python() {
                     noted.push(Noted {
                         code: "image-mismatch",
-                        message: format!("{} has no Python, and nothing here installs one", written.reference),
+                        message: format!(
+                            "{} has no Python, and nothing here installs one",
+                            written.reference
+                        ),
                         help: Some("install python3 and python3-pip first".to_owned()),
                         span: Some(written.span),
                     });
@@ -216,7 +224,9 @@ impl Reader<'_> {
         for _ in 0..=self.input.environments.len() {
             let Some(here) = environment else { return false };
             let python = |name: &str| name.starts_with("python") || name.contains("conda");
-            if here.python.is_some() || here.system_packages.iter().any(|package| python(&package.name)) {
+            if here.python.is_some()
+                || here.system_packages.iter().any(|package| python(&package.name))
+            {
                 return true;
             }
             environment = here.parent.and_then(|parent| self.input.environments.get(parent));
@@ -231,7 +241,8 @@ impl Reader<'_> {
         if let Some(python) = &self.given.python {
             return (python.clone(), true);
         }
-        let stated = self.environment.python.as_ref().or(self.input.python.as_ref()).and_then(exact_python);
+        let stated =
+            self.environment.python.as_ref().or(self.input.python.as_ref()).and_then(exact_python);
         let of_image = || {
             let reference = &self.base_image()?.reference;
             let (repository, tag) = reference.rsplit_once(':')?;
@@ -253,7 +264,9 @@ impl Reader<'_> {
 /// The one Python of a request: `==3.10.*`, `==3.11`, `~=3.10`.
 fn exact_python(request: &PythonRequest) -> Option<Pep440> {
     let specifiers = VersionSpecifiers::from_str(&request.specifiers).ok()?;
-    let exact = |operator: &Operator| matches!(operator, Operator::Equal | Operator::EqualStar | Operator::ExactEqual);
+    let exact = |operator: &Operator| {
+        matches!(operator, Operator::Equal | Operator::EqualStar | Operator::ExactEqual)
+    };
     specifiers
         .iter()
         .find(|specifier| exact(specifier.operator()) && specifier.version().release().len() >= 2)
@@ -274,7 +287,8 @@ struct Lines<'a> {
 impl Lines<'_> {
     fn entry(&mut self, entry: &Entry, bound: bool, indexes: &mut Indexes) {
         if entry.origin.is_conda() {
-            self.unchecked.insert(format!("conda package {}: conda channels are not read", entry.raw_name));
+            self.unchecked
+                .insert(format!("conda package {}: conda channels are not read", entry.raw_name));
             return;
         }
         let Some(name) = entry.name else {
@@ -296,9 +310,12 @@ impl Lines<'_> {
             return;
         }
         if let Some(version) = &entry.locked {
-            let first = self.seen.entry(name.to_string()).or_insert_with(|| version.clone()).clone();
+            let first =
+                self.seen.entry(name.to_string()).or_insert_with(|| version.clone()).clone();
             if first != *version {
-                self.unchecked.insert(format!("{name} {version}: the lock holds {first} as well, which is judged"));
+                self.unchecked.insert(format!(
+                    "{name} {version}: the lock holds {first} as well, which is judged"
+                ));
                 return;
             }
         }
@@ -360,12 +377,23 @@ impl Lines<'_> {
             }
             None => return,
         };
-        let file = text.split(['#', '?']).next().unwrap_or(text).rsplit(['/', '\\']).next().unwrap_or(text);
+        let file = text
+            .split(['#', '?'])
+            .next()
+            .unwrap_or(text)
+            .rsplit(['/', '\\'])
+            .next()
+            .unwrap_or(text);
         let file = file.replace("%2B", "+").replace("%2b", "+");
         if let Ok(wheel) = WheelName::parse(&file) {
             let text = format!("{}=={}", wheel.name, wheel.version);
             if let Ok(requirement) = text.parse::<Requirement>() {
-                let line = Line { requirement: Arc::new(requirement), bound: false, source: None, wheel: Some(file) };
+                let line = Line {
+                    requirement: Arc::new(requirement),
+                    bound: false,
+                    source: None,
+                    wheel: Some(file),
+                };
                 self.push(entry, line);
             }
         } else if file.ends_with(".whl") {
@@ -375,10 +403,15 @@ impl Lines<'_> {
                 help: None,
                 span: Some(entry.span),
             });
-        } else if local && text.starts_with("file:") && !std::path::Path::new(text.trim_start_matches("file://")).exists() {
+        } else if local
+            && text.starts_with("file:")
+            && !std::path::Path::new(text.trim_start_matches("file://")).exists()
+        {
             self.noted.push(Noted {
                 code: "syntax",
-                message: format!("{shown} points at {text}, which is a folder of the machine that wrote the file"),
+                message: format!(
+                    "{shown} points at {text}, which is a folder of the machine that wrote the file"
+                ),
                 help: Some("write NAME==VERSION; `pip list --format=freeze` does".to_owned()),
                 span: Some(entry.span),
             });
@@ -412,4 +445,3 @@ fn requirement_text(entry: &Entry) -> String {
     }
     text
 }
-

@@ -42,10 +42,16 @@ impl Indexes {
     /// When `default` is no address.
     pub fn new(default: Option<&str>, only: &[String]) -> Result<Self, String> {
         let known = index::pypi();
-        let address = default.map(str::to_owned).or_else(|| known.map(|pypi| pypi.url)).unwrap_or_default();
-        let url = Url::parse(&address).map_err(|why| format!("--default-index: '{address}': {why}"))?;
-        let mut indexes =
-            Self { sources: Vec::new(), configs: Vec::new(), unasked: BTreeSet::new(), only: only.to_vec() };
+        let address =
+            default.map(str::to_owned).or_else(|| known.map(|pypi| pypi.url)).unwrap_or_default();
+        let url =
+            Url::parse(&address).map_err(|why| format!("--default-index: '{address}': {why}"))?;
+        let mut indexes = Self {
+            sources: Vec::new(),
+            configs: Vec::new(),
+            unasked: BTreeSet::new(),
+            only: only.to_vec(),
+        };
         indexes.add(url, "PyPI".to_owned(), SourceKind::PyPi, SourceFormat::Simple, false);
         Ok(indexes)
     }
@@ -65,7 +71,8 @@ impl Indexes {
             return known.id;
         }
         let id = SourceId(u16::try_from(self.sources.len()).unwrap_or(u16::MAX));
-        let wanted = self.only.is_empty() || self.only.iter().any(|only| only.eq_ignore_ascii_case(&name));
+        let wanted =
+            self.only.is_empty() || self.only.iter().any(|only| only.eq_ignore_ascii_case(&name));
         if !wanted {
             self.unasked.insert(id);
         }
@@ -85,21 +92,27 @@ impl Indexes {
     pub fn at(&mut self, address: &str, flat: bool) -> Option<SourceId> {
         let url = Url::parse(address).ok().or_else(|| {
             let path = std::path::absolute(Path::new(address)).ok().filter(|path| path.exists())?;
-            if path.is_dir() { Url::from_directory_path(path).ok() } else { Url::from_file_path(path).ok() }
+            if path.is_dir() {
+                Url::from_directory_path(path).ok()
+            } else {
+                Url::from_file_path(path).ok()
+            }
         })?;
         let known = index::by_url(url.as_str());
         if known.as_ref().is_some_and(|known| known.row.kind == Kind::Pypi) {
             return Some(Self::PYPI);
         }
-        let flat = flat || url.path().ends_with(".html") || known.as_ref().is_some_and(|k| k.row.format == Format::Flat);
+        let flat = flat
+            || url.path().ends_with(".html")
+            || known.as_ref().is_some_and(|k| k.row.format == Format::Flat);
         let format = if flat { SourceFormat::Flat } else { SourceFormat::Simple };
         let backend = last_segment(&url).filter(|segment| backend_cuda(segment).is_some());
         let (name, kind, forbidden) = match (&known, backend) {
             (Some(known), _) => {
                 let kind = match known.row.kind {
-                    Kind::Pytorch => SourceKind::PyTorch {
-                        backend: known.backend.clone().unwrap_or_default(),
-                    },
+                    Kind::Pytorch => {
+                        SourceKind::PyTorch { backend: known.backend.clone().unwrap_or_default() }
+                    }
                     Kind::Onnxruntime => SourceKind::OrtFeed { name: known.name.clone() },
                     Kind::Pypi => SourceKind::PyPi,
                     Kind::Nvidia => SourceKind::Other,
@@ -118,7 +131,8 @@ impl Indexes {
     /// Numbers the indexes of a set of options.
     pub fn choose(&mut self, options: &IndexOptions) -> Chosen {
         let mut chosen = Chosen::default();
-        let push = |chosen: &mut Chosen, id: Option<SourceId>, address: &str, extra: bool| match id {
+        let push = |chosen: &mut Chosen, id: Option<SourceId>, address: &str, extra: bool| match id
+        {
             Some(id) => {
                 if !chosen.all.contains(&id) {
                     chosen.all.push(id);

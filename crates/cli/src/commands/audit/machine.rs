@@ -66,7 +66,8 @@ pub fn given(args: &Audit) -> Result<Given, Exit> {
         given.libc = Some(Libc::Glibc(number("--glibc", text)?));
     }
     if let Some(text) = &args.python {
-        let read = Pep440::from_str(text).map_err(|_| bad(&format!("--python: '{text}' is not a version")))?;
+        let read = Pep440::from_str(text)
+            .map_err(|_| bad(&format!("--python: '{text}' is not a version")))?;
         given.python = Some(read);
     }
     if !args.gpu.is_empty() {
@@ -81,7 +82,8 @@ pub fn given(args: &Audit) -> Result<Given, Exit> {
     }
     if let Some(reference) = &args.image {
         let platform = given.platform.unwrap_or(Platform::LinuxX86_64);
-        let image = parse_image(reference, platform).map_err(|why| bad(&format!("--image: {why}")))?;
+        let image =
+            parse_image(reference, platform).map_err(|why| bad(&format!("--image: {why}")))?;
         given.image = Some(image);
     }
     if !args.model.is_empty() {
@@ -145,10 +147,13 @@ fn of_manifest(reference: &str) -> Result<Given, Exit> {
     let spec = manifest.target(target).map_err(|why| bad(&format!("{path}: {why}")))?;
     let Machine { platform, libc, driver, gpus, .. } = manifest.machine_of(&spec).map_err(shown)?;
     let python = match spec.python.get_ref() {
-        PythonRequest::Version(version) | PythonRequest::FreeThreaded(version) => Some(version.clone()),
+        PythonRequest::Version(version) | PythonRequest::FreeThreaded(version) => {
+            Some(version.clone())
+        }
         PythonRequest::Range(_) => None,
     };
-    let image = spec.machine.image.as_ref().and_then(|image| parse_image(image.get_ref(), platform).ok());
+    let image =
+        spec.machine.image.as_ref().and_then(|image| parse_image(image.get_ref(), platform).ok());
     Ok(Given {
         platform: Some(platform),
         libc,

@@ -58,7 +58,11 @@ fn text(report: &Report) -> serde_json::Result<String> {
         file: report.file(finding).0,
         line: finding.position.map(|position| position.0),
         column: finding.position.map(|position| position.1),
-        facts: finding.facts.iter().map(|fact| Fact { text: &fact.text, source: &fact.source }).collect(),
+        facts: finding
+            .facts
+            .iter()
+            .map(|fact| Fact { text: &fact.text, source: &fact.source })
+            .collect(),
         symptom: finding.symptom.as_deref(),
         fix: finding.fix.as_deref().map(|text| Fix { text, edits: [], verified: false }),
     });

@@ -10,7 +10,9 @@ pub fn print(report: &Report) {
         line("| severity | code | where | finding | fix |\n| --- | --- | --- | --- | --- |");
         for finding in &report.findings {
             let file = report.file(finding).0;
-            let place = finding.position.map_or_else(|| file.to_owned(), |(line, _)| format!("{file}:{line}"));
+            let place = finding
+                .position
+                .map_or_else(|| file.to_owned(), |(line, _)| format!("{file}:{line}"));
             line(format_args!(
                 "| {} | `{}` | {} | {} | {} |",
                 finding.severity.as_str(),

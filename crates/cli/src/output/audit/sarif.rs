@@ -25,7 +25,8 @@ fn log(report: &Report) -> Value {
             })
         })
         .collect();
-    let results: Vec<Value> = report.findings.iter().map(|finding| result(report, finding)).collect();
+    let results: Vec<Value> =
+        report.findings.iter().map(|finding| result(report, finding)).collect();
     json!({
         "version": "2.1.0",
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",

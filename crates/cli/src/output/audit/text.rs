@@ -7,7 +7,8 @@ use super::{Report, Reported, line};
 
 /// Prints the findings, what was judged and what was not.
 pub fn print(report: &Report) {
-    let colour = !matches!(anstream::AutoStream::choice(&std::io::stdout()), anstream::ColorChoice::Never);
+    let colour =
+        !matches!(anstream::AutoStream::choice(&std::io::stdout()), anstream::ColorChoice::Never);
     let style = if colour { Style::Color } else { Style::Plain };
     for finding in &report.findings {
         line(rendered(report, finding, style).trim_end());
@@ -36,7 +37,8 @@ fn rendered(report: &Report, finding: &Reported, style: Style) -> String {
         shown = shown.at(span.clone());
     }
     for fact in &finding.facts {
-        let source = if fact.source.is_empty() { String::new() } else { format!(" ({})", fact.source) };
+        let source =
+            if fact.source.is_empty() { String::new() } else { format!(" ({})", fact.source) };
         shown = shown.help(format!("because {}{source}", fact.text));
     }
     if let Some(symptom) = &finding.symptom {
@@ -49,11 +51,15 @@ fn rendered(report: &Report, finding: &Reported, style: Style) -> String {
 }
 
 fn summary(report: &Report) -> String {
-    let many = |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
+    let many =
+        |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
     let counts = [Severity::Error, Severity::Warning, Severity::Note]
         .map(|severity| (report.count(severity), severity.as_str()));
-    let found: Vec<String> =
-        counts.iter().filter(|(count, _)| *count > 0).map(|(count, word)| many(*count, word)).collect();
+    let found: Vec<String> = counts
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, word)| many(*count, word))
+        .collect();
     let found = if found.is_empty() { "nothing found".to_owned() } else { found.join(", ") };
     format!("{found}; {} judged", many(report.checked.len(), "package"))
 }
