@@ -1,5 +1,6 @@
 //! All builds that an installer takes: those of the lines, and what their METADATA brings along.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -39,7 +40,7 @@ pub(super) type Lacking = (Name, Option<usize>, Missing);
 
 /// Rounds of widening after which the set is taken as it is: each round makes at least one choice final, and real
 /// sets need less than ten.
-const ROUNDS: usize = 40;
+const ROUNDS: usize = 12;
 /// So many older releases are tried for a distribution that is not pinned, as pip does when it backtracks.
 const TRIES: usize = 60;
 
@@ -60,6 +61,8 @@ struct Need {
 pub(super) struct Installer<'a> {
     pub(super) picker: &'a Picker<'a>,
     pub(super) requirements: &'a RequirementCache,
+    /// What was taken last for a name, and within which range: most names are settled after the first round.
+    pub(super) settled: RefCell<BTreeMap<Name, (Range, Range, Pick)>>,
 }
 
 impl Installer<'_> {
@@ -169,6 +172,7 @@ impl Installer<'_> {
                     inherited.line = inherited.line.or(entry.line);
                     inherited.extras.extend(requirement.extras.iter().copied());
                     if !known || inherited.extras.len() > extras_before {
+                        self.picker.expect(requirement.name);
                         open.push(requirement.name);
                     }
                 }
@@ -184,9 +188,6 @@ impl Installer<'_> {
     /// Within everything that bounds the name; when that leaves nothing, within what the lines say alone, so that the
     /// clash is reported between real builds.
     fn choose(&self, name: Name, need: &Need, bound: &Need, not: &BTreeSet<DistVersion>) -> Pick {
-        let meet = |ranges: &[Range]| {
-            ranges.iter().fold(any_build(), |all: Range, range| all.intersection(range))
-        };
         let own = meet(&need.ranges);
         let all = own.intersection(&meet(&bound.ranges));
         let wish = |range, exact| Wish {
@@ -255,6 +256,18 @@ impl Installer<'_> {
         bound: &Need,
         roots: &BTreeMap<Name, Need>,
     ) -> Pick {
+        let key = (meet(&need.ranges), meet(&bound.ranges));
+        if let Some((own, all, pick)) = self.settled.borrow().get(&name)
+            && (own, all) == (&key.0, &key.1)
+        {
+            return pick.clone();
+        }
+        let pick = self.tried(name, need, bound, roots);
+        self.settled.borrow_mut().insert(name, (key.0, key.1, pick.clone()));
+        pick
+    }
+
+    fn tried(&self, name: Name, need: &Need, bound: &Need, roots: &BTreeMap<Name, Need>) -> Pick {
         let mut refused = BTreeSet::new();
         let first = self.choose(name, need, bound, &refused);
         if need.pinned {
@@ -300,6 +313,10 @@ fn as_written(need: &Need) -> Option<Picked> {
         yanked: None,
         unfit: None,
     })
+}
+
+fn meet(ranges: &[Range]) -> Range {
+    ranges.iter().fold(any_build(), |all: Range, range| all.intersection(range))
 }
 
 fn add(need: &mut Need, requirement: &Requirement, line: Option<usize>) {

@@ -42,7 +42,8 @@ pub(super) struct Case<'a> {
 pub fn audit(question: &Question, catalog: &dyn Catalog) -> Verdict {
     let picker = Picker::new(question, catalog);
     let requirements = RequirementCache::new(question.target.marker_environment());
-    let installer = Installer { picker: &picker, requirements: &requirements };
+    let installer =
+        Installer { picker: &picker, requirements: &requirements, settled: Default::default() };
     let mut installed = installer.run();
     let mut findings = Vec::new();
     places::named_wheels(&picker, &mut installed, &mut findings);

@@ -114,6 +114,17 @@ impl<'a> Picker<'a> {
         self.catalog
     }
 
+    /// Starts reading the pages of a name that will be asked for.
+    pub(super) fn expect(&self, name: Name) {
+        for source in &self.question.indexes {
+            let quiet =
+                self.question.unasked.contains(source) || self.silent.borrow().contains(source);
+            if !quiet && !self.pages.borrow().contains_key(&(*source, name)) {
+                self.catalog.expect_project(*source, name, Box::new(|_| {}));
+            }
+        }
+    }
+
     fn page(&self, source: SourceId, name: Name) -> Page {
         if self.question.unasked.contains(&source) || self.silent.borrow().contains(&source) {
             return Page::Unread;
