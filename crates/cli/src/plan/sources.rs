@@ -60,7 +60,7 @@ impl Sources {
     }
 }
 
-/// See [`super::sources`].
+/// See [`sources`](fn@super::sources).
 pub(super) fn sources(manifest: &Manifest, manifest_path: &Path) -> Result<Sources, Diagnostics> {
     let mut sources = Sources { all: Vec::new() };
     let moved = Moved::read()?;
