@@ -70,11 +70,11 @@ impl Moved {
                 return Ok(Self::default());
             }
             Err(error) => {
-                let source = Source::new(&path.display().to_string(), "");
+                let source = Source::new(path.display().to_string(), "");
                 return Err(one(Diagnostic::error(&source, error.to_string())));
             }
         };
-        let source = Source::new(&path.display().to_string(), text.as_str());
+        let source = Source::new(path.display().to_string(), text.as_str());
         let at = |span: Option<std::ops::Range<usize>>, text: String| {
             let found = Diagnostic::error(&source, text);
             one(match span {
