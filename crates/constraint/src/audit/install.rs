@@ -140,7 +140,7 @@ impl Installer<'_> {
             let (build, metadata) = match found {
                 Pick::Build(build) => {
                     let metadata = self.metadata(name, &build);
-                    (build, metadata)
+                    (*build, metadata)
                 }
                 Pick::None(why) => {
                     missing.push((name, need.line, why));
@@ -277,7 +277,7 @@ impl Installer<'_> {
         for _ in 0..TRIES {
             let Pick::Build(build) = &pick else { return first };
             let entry = Taken {
-                build: build.clone(),
+                build: (**build).clone(),
                 metadata: self.metadata(name, build),
                 extras: need.extras.clone(),
                 line: None,

@@ -2,7 +2,6 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
-use std::rc::Rc;
 use std::sync::Arc;
 
 use pep440_rs::Version as Pep440;
@@ -50,7 +49,7 @@ pub(super) enum Missing {
 /// What is taken for a name.
 #[derive(Clone, Debug)]
 pub(super) enum Pick {
-    Build(Picked),
+    Build(Box<Picked>),
     None(Missing),
     /// It cannot be told: why.
     Unknown(String),
@@ -83,7 +82,7 @@ pub(super) struct Picker<'a> {
 
 #[derive(Clone)]
 enum Page {
-    Project(Rc<Arc<Project>>),
+    Project(Arc<Project>),
     Absent,
     Unread,
 }
@@ -91,7 +90,7 @@ enum Page {
 /// A release on one index, or one that is only known by facts.
 struct Candidate {
     version: DistVersion,
-    page: Option<(Rc<Arc<Project>>, usize)>,
+    page: Option<(Arc<Project>, usize)>,
 }
 
 impl<'a> Picker<'a> {
@@ -133,7 +132,7 @@ impl<'a> Picker<'a> {
             return known.clone();
         }
         let page = match self.catalog.project(source, name) {
-            Ok(Some(project)) => Page::Project(Rc::new(project)),
+            Ok(Some(project)) => Page::Project(project),
             Ok(None) => Page::Absent,
             Err(error) => {
                 let index = self.question.source(source).map_or("an index", |s| s.name.as_str());
@@ -184,7 +183,7 @@ impl<'a> Picker<'a> {
                         let inside = wish.range.contains(&Version::Dist(build.clone()));
                         if inside && !wish.not.contains(&build) {
                             has_stable |= version.is_stable();
-                            let page = Some((Rc::clone(&project), index));
+                            let page = Some((Arc::clone(&project), index));
                             candidates.push(Candidate { version: build, page });
                         }
                     }
@@ -212,7 +211,7 @@ impl<'a> Picker<'a> {
             }
             let picked = self.judge(candidate, wish);
             match picked {
-                Some(picked) if picked.unfit.is_none() => return Pick::Build(picked),
+                Some(picked) if picked.unfit.is_none() => return Pick::Build(Box::new(picked)),
                 Some(picked) => {
                     let nearer = |known: &(DistVersion, Unfit)| {
                         picked.unfit.as_ref().map(nearness) > Some(nearness(&known.1))

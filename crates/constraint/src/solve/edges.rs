@@ -39,11 +39,12 @@ impl Provider {
     fn root_constraints(&self) -> Vec<Constraint> {
         let root = (Package::Root, layers::root_version());
         let mut constraints = layers::machine_constraints(&self.problem, &root);
-        for requirement in &self.problem.requirements {
+        let applies = |requirement: &&Arc<Requirement>| self.applies(requirement, None);
+        for requirement in self.problem.requirements.iter().filter(applies) {
             let reason = Reason::Manifest { text: Arc::clone(requirement.text()) };
             self.require(&mut constraints, &root, requirement, &reason);
         }
-        for requirement in &self.problem.constraints {
+        for requirement in self.problem.constraints.iter().filter(applies) {
             constraints.push(Constraint {
                 subject: root.clone(),
                 package: Package::dist(requirement.name),

@@ -164,6 +164,13 @@ fn extras_follow_their_distribution() {
 }
 
 #[test]
+fn markers_of_the_manifest_are_those_of_the_target() {
+    let index = Memory::default().with("a", "1", &[]).with("b", "1", &[]);
+    let requirements = ["a; sys_platform == 'linux'", "b; sys_platform == 'win32'"];
+    assert_eq!(pins(&run(&requirements, index).expect("solvable")), ["a 1"]);
+}
+
+#[test]
 fn a_url_is_one_build() {
     let index = Memory::default().with("a", "1", &[]).with("a", "2", &[]).with("b", "1", &["a<2"]);
     let url = "a @ https://files.example/a-2-py3-none-any.whl";
