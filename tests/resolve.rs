@@ -83,6 +83,29 @@ fn a_yanked_release_only_by_its_exact_pin() {
 }
 
 #[test]
+fn a_missing_digest_is_said_and_learnt_only_when_asked_for() {
+    let stated = Index::new().release("a", "1.0", Dist::wheel()).serve();
+    let reference = project(&stated, &["a"]);
+    let _ = reference.resolve(&[]).expect(0);
+    let digest = |project: &Project| {
+        let lock = project.pylock();
+        let hashes = lock["packages"][0]["wheels"][0]["hashes"].as_table().unwrap().clone();
+        hashes.get("sha256").map(|hex| hex.as_str().unwrap().to_owned())
+    };
+    let server = Index::new().release("a", "1.0", Dist::wheel().without_digest()).serve();
+    let project = project(&server, &["a"]);
+    let run = project.resolve(&[]).expect(0);
+    says(&run, &["publishes no digest for a-1.0-py3-none-any.whl", "--hash-missing"]);
+    assert_eq!(digest(&project), None);
+    let _ = project.resolve(&["--hash-missing"]).expect(0);
+    assert_eq!(digest(&project), digest(&reference));
+    // Learnt once, it stays, and the lock is up to date.
+    let _ = project.resolve(&[]).expect(0);
+    assert_eq!(digest(&project), digest(&reference));
+    let _ = project.resolve(&["--check"]).expect(0);
+}
+
+#[test]
 fn requires_python_is_asked_of_the_target() {
     let index = || {
         Index::new().release("a", "1.0", Dist::wheel().requires_python(">=3.8")).release(

@@ -53,6 +53,9 @@ pub struct Resolve {
     /// Print the answer; write nothing.
     #[arg(long)]
     pub dry_run: bool,
+    /// Download wheels whose index publishes no digest, once, to learn their digests.
+    #[arg(long)]
+    pub hash_missing: bool,
     /// Ignore files uploaded after this date or time; overrides env.toml.
     #[arg(long, value_name = "DATE")]
     pub exclude_newer: Option<String>,

@@ -2,6 +2,7 @@
 
 mod args;
 mod commands;
+mod digests;
 mod exit;
 mod kept;
 mod lock;

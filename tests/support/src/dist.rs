@@ -112,6 +112,13 @@ impl Dist {
         self
     }
 
+    /// The page states no sha256, as PyTorch's index does for files without a stored checksum.
+    #[must_use]
+    pub fn without_digest(mut self) -> Self {
+        self.sha256 = Some(String::new());
+        self
+    }
+
     /// The whole text of METADATA, instead of one made from the other facts.
     #[must_use]
     pub fn metadata(mut self, text: &str) -> Self {

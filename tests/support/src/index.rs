@@ -101,7 +101,7 @@ impl Index {
         };
         let file = File {
             filename,
-            sha256: Some(dist.sha256.unwrap_or(digest)),
+            sha256: Some(dist.sha256.unwrap_or(digest)).filter(|digest| !digest.is_empty()),
             size,
             requires_python: dist.requires_python,
             yanked: dist.yanked,

@@ -19,6 +19,7 @@ use cuda_lock_formats::pylock::{LockMetadata, Pylock};
 use self::reason::{FileReport, Reason, Report};
 use crate::args::Format;
 use crate::commands::resolve::{Paths, Run, unreadable};
+use crate::digests;
 use crate::exit::Exit;
 use crate::lock::{Answer, requirements_of};
 use crate::output::progress::Progress;
@@ -108,7 +109,7 @@ fn check_pins(
     (lock, tool): (&Pylock, &LockMetadata),
     solved: Solved,
 ) -> Result<Vec<Reason>, Exit> {
-    let (problem, solution) = match solved {
+    let (problem, mut solution) = match solved {
         Ok(solved) => solved,
         Err(SolveError::Conflict(found)) => {
             explain(run, plan, &found);
@@ -117,6 +118,9 @@ fn check_pins(
         }
         Err(SolveError::Catalog(error)) => return Err(unreadable(&error)),
     };
+    // Nothing is downloaded here: a digest that the lock has and the index lacks is taken as it is.
+    let without = digests::complete(&mut solution, Some(lock), None).map_err(|e| unreadable(&e))?;
+    solution.warnings.extend(without);
     for warning in &solution.warnings {
         message::warning(warning);
     }

@@ -16,6 +16,7 @@ use cuda_lock_formats::pylock::Pylock;
 
 use crate::args::{Format, Resolve};
 use crate::commands::check;
+use crate::digests;
 use crate::exit::Exit;
 use crate::kept::Kept;
 use crate::lock::Answer;
@@ -65,8 +66,14 @@ fn resolve(args: &Resolve) -> Result<Exit, Exit> {
         Exit::BadInput
     })?;
     let fetcher = Arc::new(fetcher);
-    let run =
-        Run { args, manifest: &manifest, sources: &sources, kept: &kept, catalog: fetcher.clone() };
+    let run = Run {
+        args,
+        manifest: &manifest,
+        sources: &sources,
+        kept: &kept,
+        catalog: fetcher.clone(),
+        fetcher: Arc::clone(&fetcher),
+    };
     let outcome =
         if args.check { check::all(&run, &plans, &progress) } else { run.all(&plans, &progress) };
     progress.clear();
@@ -81,6 +88,7 @@ pub(super) struct Run<'a> {
     pub(super) sources: &'a Sources,
     pub(super) kept: &'a Kept,
     pub(super) catalog: Arc<dyn Catalog>,
+    fetcher: Arc<Fetcher>,
 }
 
 impl Run<'_> {
@@ -98,7 +106,11 @@ impl Run<'_> {
         for ((plan, lock), party) in work.into_iter().zip(parties) {
             let paths = self.paths(plan);
             match party.outcome {
-                Ok((problem, solution)) => {
+                Ok((problem, mut solution)) => {
+                    let download = self.args.hash_missing.then_some(&*self.fetcher);
+                    let without = digests::complete(&mut solution, lock, download)
+                        .map_err(|error| unreadable(&error))?;
+                    solution.warnings.extend(without);
                     let system = solution.system_stack(&problem);
                     let answer = Answer {
                         manifest: self.manifest,
