@@ -33,7 +33,7 @@ pub struct Budget {
 
 impl Default for Budget {
     fn default() -> Self {
-        Self { time: Duration::from_secs(3), solves: 60, fixes: 5 }
+        Self { time: Duration::from_secs(10), solves: 24, fixes: 5 }
     }
 }
 
