@@ -4,6 +4,7 @@ mod args;
 mod commands;
 mod digests;
 mod exit;
+mod fetching;
 mod kept;
 mod lock;
 mod output;

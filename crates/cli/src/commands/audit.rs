@@ -13,11 +13,12 @@ use std::time::Duration;
 
 use cuda_lock_constraint::audit::{FactText, Finding, Severity, Verdict, audit, find_code};
 use cuda_lock_constraint::version::SourceId;
-use cuda_lock_fetcher::{Fetcher, FetcherConfig, Mode};
+use cuda_lock_fetcher::{FetcherConfig, Mode};
 use cuda_lock_formats::input::{DiskLoader, Input, Level, ProblemCode, Span, read};
 
 use crate::args::{Audit, AuditFormat};
 use crate::exit::Exit;
+use crate::fetching;
 use crate::output::audit::{self as output, Checked, Report, Reported};
 use crate::output::message;
 use crate::output::progress::Progress;
@@ -67,11 +68,7 @@ fn judge(args: &Audit) -> Result<Exit, Exit> {
         files.push(ReadFile { input, asked });
     }
     let progress = Arc::new(Progress::new(true));
-    let observer = Arc::clone(&progress);
-    let fetcher = Fetcher::new(config(args, &indexes), observer).map_err(|why| {
-        message::error(why);
-        Exit::BadInput
-    })?;
+    let fetcher = fetching::open(config(args, &indexes), &progress)?;
     let mut report = Report { machine: shown_machine(&given), ..Report::default() };
     for file in &mut files {
         report
@@ -83,7 +80,7 @@ fn judge(args: &Audit) -> Result<Exit, Exit> {
         for asked in &mut file.asked {
             asked.question.sources.clone_from(&indexes.sources);
             asked.question.unasked.clone_from(&indexes.unasked);
-            let verdict = audit(&asked.question, &fetcher);
+            let verdict = audit(&asked.question, &*fetcher);
             gather(&file.input, asked, verdict, place, &mut report);
         }
     }

@@ -8,12 +8,12 @@ use cuda_lock_constraint::explain::{self, Drivers, Explanation, Holder};
 use cuda_lock_constraint::name::Name;
 use cuda_lock_constraint::package::Package;
 use cuda_lock_constraint::solve::{Problem, Solution, SolveError, solve};
-use cuda_lock_fetcher::Fetcher;
 use cuda_lock_formats::pylock::Pylock;
 
 use crate::args::{Explain, Format, Upgrade};
 use crate::commands::resolve::{Paths, bad_input, existing, read_manifest, unreadable};
 use crate::exit::Exit;
+use crate::fetching;
 use crate::kept::Kept;
 use crate::output::conflict;
 use crate::output::message::{self, FAINT, STRONG};
@@ -49,12 +49,7 @@ fn explain(args: &Explain) -> Result<Exit, Exit> {
     let plan = plan::plan(&manifest, args.target.as_deref(), &sources, None).map_err(bad_input)?;
     let progress = Arc::new(Progress::new(false));
     let config = plan::fetcher(&manifest, &sources, &args.network);
-    let observer = Arc::clone(&progress);
-    let fetcher = Fetcher::new(config, observer).map_err(|error| {
-        message::error(error);
-        Exit::BadInput
-    })?;
-    let fetcher = Arc::new(fetcher);
+    let fetcher = fetching::open(config, &progress)?;
     let catalog: Arc<dyn Catalog> = fetcher.clone();
     let lock = existing(&Paths::new(&args.manifest, plan.spec.name.as_deref()));
     let outcome = answer(args, &subject, &plan, lock.as_ref(), &catalog, &progress);

@@ -18,6 +18,7 @@ use crate::args::{Format, Resolve};
 use crate::commands::check;
 use crate::digests;
 use crate::exit::Exit;
+use crate::fetching;
 use crate::kept::Kept;
 use crate::lock::Answer;
 use crate::output::progress::Progress;
@@ -60,12 +61,7 @@ fn resolve(args: &Resolve) -> Result<Exit, Exit> {
         .map_err(bad_input)?;
     let progress = Arc::new(Progress::new(args.quiet));
     let config = plan::fetcher(&manifest, &sources, &args.network);
-    let observer = Arc::clone(&progress);
-    let fetcher = Fetcher::new(config, observer).map_err(|error| {
-        message::error(error);
-        Exit::BadInput
-    })?;
-    let fetcher = Arc::new(fetcher);
+    let fetcher = fetching::open(config, &progress)?;
     let run = Run {
         args,
         manifest: &manifest,
