@@ -120,12 +120,15 @@ pub fn find(
         tried: BTreeSet::new(),
     };
     let candidates = candidates::of(&search.base, conflict);
+    // Who pins a build of an accelerator wants it, and not another build of the same release.
+    let labelled = candidates.dropping.iter().any(|asked| asked.local_label().is_some());
+    let (first, last) =
+        if labelled { (alternatives, Vec::new()) } else { (Vec::new(), alternatives) };
+    first.into_iter().for_each(|alternative| search.try_alternative(alternative));
     for change in candidates.keeping {
         search.try_changes(vec![change]);
     }
-    for alternative in alternatives {
-        search.try_alternative(alternative);
-    }
+    last.into_iter().for_each(|alternative| search.try_alternative(alternative));
     for _ in 1..TOGETHER {
         if !search.has_fix_here() {
             search.widen();

@@ -9,10 +9,15 @@ const STATEMENTS: usize = 12;
 
 /// Prints the facts that collide, machine first.
 pub fn print(conflict: &Conflict, verbose: bool) {
-    message::error("no environment satisfies env.toml on this machine");
+    let report = conflict.report();
+    let headline = report.headline.filter(|_| !verbose);
+    match &headline {
+        Some(headline) => message::error(headline),
+        None => message::error("no environment satisfies env.toml on this machine"),
+    }
     message::line("");
     let (statements, asides) =
-        if verbose { (conflict.full_proof(), 0) } else { conflict.main_statements() };
+        if verbose { (conflict.full_proof(), 0) } else { (report.statements, report.asides) };
     let shown = if verbose { statements.len() } else { STATEMENTS };
     for statement in statements.iter().take(shown) {
         message::line(format_args!("  {}", statement.text));

@@ -99,14 +99,19 @@ fn ended(found: &Found) -> &'static str {
 /// The conflicts that stay when the first one is mended, without the facts that were already told.
 fn also(found: &Found, first: &Conflict) {
     let mut told: Vec<String> =
-        first.main_statements().0.into_iter().map(|said| said.text).collect();
+        first.report().statements.into_iter().map(|said| said.text).collect();
     for also in &found.also {
-        let (statements, _) = also.conflict.main_statements();
-        let new = statements.into_iter().map(|said| said.text).filter(|text| !told.contains(text));
-        let new: Vec<String> = new.take(ALSO).collect();
-        if !new.is_empty() {
+        let report = also.conflict.report();
+        let headline = report.headline.map(|headline| format!(" {headline}"));
+        let texts = report.statements.into_iter().map(|said| said.text);
+        let new: Vec<String> = texts.filter(|text| !told.contains(text)).take(ALSO).collect();
+        if headline.is_some() || !new.is_empty() {
+            let without = also.without.text();
             message::line("");
-            message::line(format_args!("  even without {}:", also.without.text()));
+            message::line(format_args!(
+                "  even without {without}:{}",
+                headline.unwrap_or_default()
+            ));
             new.iter().for_each(|text| message::line(format_args!("  {text}")));
             told.extend(new);
         }

@@ -6,6 +6,7 @@
 //! words; `near` knows what was probably meant.
 
 mod aside;
+mod asked;
 mod core;
 mod hints;
 mod leaves;
@@ -26,6 +27,7 @@ use crate::solve::problem::Problem;
 use crate::solve::provider::Provider;
 use crate::version::{DistVersion, Range, Version};
 
+use asked::Asked;
 use leaves::{Leaves, Tree};
 pub use near::nearest_name;
 pub use ranges::{range_text, versions_text};
@@ -48,17 +50,35 @@ pub struct Conflict {
     pub unasked: Option<String>,
 }
 
+/// A conflict as it is shown.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// What collides: `torch==2.6.0 does not go with driver 470.86`. `None` when too much takes part for one line; the
+    /// statements begin with it then.
+    pub headline: Option<String>,
+    /// Why.
+    pub statements: Vec<Statement>,
+    /// Facts that were left out: about releases that are too old for the Python, or broken.
+    pub asides: usize,
+}
+
 /// What facts are said of: the machine and its Python, by their names.
 #[derive(Clone, Debug)]
 pub(super) struct Setting {
     pub(super) machine: Machine,
     pub(super) python: String,
+    /// The names of the indexes, by their numbers.
+    pub(super) indexes: Vec<String>,
 }
 
 impl Setting {
     fn of(problem: &Problem) -> Self {
         let (major, minor) = problem.target.python_minor();
-        Self { machine: problem.machine.clone(), python: format!("{major}.{minor}") }
+        Self {
+            machine: problem.machine.clone(),
+            python: format!("{major}.{minor}"),
+            indexes: problem.sources.iter().map(|source| source.name.clone()).collect(),
+        }
     }
 
     /// Whether CUDA and cuDNN are part of the machine, and no wish.
@@ -192,14 +212,22 @@ impl Conflict {
     /// asked for, what that needs.
     #[must_use]
     pub fn statements(&self) -> Vec<Statement> {
-        words::statements(&self.facts, &self.setting)
+        self.all_of(&self.facts)
     }
 
-    /// The facts that collide in words, without asides about old or broken releases; and how many asides there are.
+    fn all_of(&self, facts: &[CollidingFact]) -> Vec<Statement> {
+        words::statements(facts, &self.setting, Some(&Asked::of(facts, &self.setting)))
+    }
+
+    /// What a person is shown first: what collides in one line, and why, without asides about old or broken releases.
     #[must_use]
-    pub fn main_statements(&self) -> (Vec<Statement>, usize) {
+    pub fn report(&self) -> Report {
         let (facts, asides) = aside::without(&self.facts);
-        (words::statements(&facts, &self.setting), asides)
+        let asked = Asked::of(&facts, &self.setting);
+        let headline = asked.headline();
+        let root = headline.is_none().then_some(&asked);
+        let statements = words::statements(&facts, &self.setting, root);
+        Report { headline, statements, asides }
     }
 
     /// Whether a package takes part in what is said without asides.
@@ -228,9 +256,10 @@ impl Conflict {
         let rest: Vec<CollidingFact> =
             self.facts.iter().filter(|fact| !is_question(fact)).cloned().collect();
         let (first, others): (Vec<_>, Vec<_>) = rest.into_iter().partition(of_name);
-        let texts = words::statements(&first, &self.setting)
+        let texts = self
+            .all_of(&first)
             .into_iter()
-            .chain(words::statements(&others, &self.setting).into_iter().rev())
+            .chain(self.all_of(&others).into_iter().rev())
             .map(|said| said.text);
         texts.collect::<Vec<_>>().join("; ")
     }
@@ -238,7 +267,7 @@ impl Conflict {
     /// Every fact of the solver's own proof in words.
     #[must_use]
     pub fn full_proof(&self) -> Vec<Statement> {
-        words::statements(&self.proof, &self.setting)
+        self.all_of(&self.proof)
     }
 }
 

@@ -5,9 +5,10 @@ use crate::machine::Gpu;
 use crate::name::Name;
 use crate::package::Package;
 use crate::solve::candidates::{PassedOver, Rejection};
+use crate::solve::conflict::asked::{Asked, list};
 use crate::solve::conflict::ranges::{range_around, range_text, versions_text};
 use crate::solve::conflict::{CollidingFact, Setting};
-use crate::version::{Range, SystemVersion, Version};
+use crate::version::{DistVersion, Range, SystemVersion, Version};
 
 /// Lines of METADATA longer than this are cut at their marker, or in the middle.
 const LINE: usize = 110;
@@ -22,83 +23,28 @@ pub struct Statement {
 }
 
 /// Facts as statements. Facts of one kind become one sentence: what the machine has, what is asked for, who owns an
-/// import package.
-pub(super) fn statements(facts: &[CollidingFact], setting: &Setting) -> Vec<Statement> {
+/// import package. Without `root` the first two are left to a headline.
+pub(super) fn statements(
+    facts: &[CollidingFact],
+    setting: &Setting,
+    root: Option<&Asked>,
+) -> Vec<Statement> {
     let mut statements = Vec::new();
-    let is_machine = |package| is_of_machine(package, setting);
-    for of_machine in [true, false] {
-        let mut words: Vec<String> = Vec::new();
-        for fact in facts {
-            let CollidingFact::Needs { subject: Package::Root, package, .. } = fact else {
-                continue;
-            };
-            if is_machine(*package) == of_machine {
-                let said = asked_text(fact, of_machine).into_iter();
-                words.extend(said.filter(|word| !words.contains(word)).collect::<Vec<_>>());
-            }
-        }
-        if of_machine && names_platform(facts) {
-            words.insert(0, format!("platform {}", setting.machine.platform));
-        }
-        let verb = if of_machine { "the machine has" } else { "env.toml asks for" };
-        if let Some(list) = list(&words) {
-            statements.push(Statement { text: format!("{verb} {list}"), source: None });
-        }
-        if of_machine {
-            let of_root = |fact: &&CollidingFact| {
-                matches!(fact, CollidingFact::Needs { subject: Package::Root, .. })
-            };
-            let layers = facts.iter().filter(|fact| is_layer(fact) || of_root(fact));
-            statements.extend(layers.filter_map(|fact| statement(fact, facts, setting)));
-        }
-    }
-    let is_of_root =
+    let sentence = |verb: &str, words: &[String]| {
+        let text = format!("{verb} {}", list(words)?);
+        Some(Statement { text, source: None })
+    };
+    let is_root =
         |fact: &CollidingFact| matches!(fact, CollidingFact::Needs { subject: Package::Root, .. });
-    let others =
-        facts.iter().filter(|fact| !is_layer(fact) && !is_owner(fact) && !is_of_root(fact));
-    statements.extend(others.filter_map(|fact| statement(fact, facts, setting)));
+    let said = |fact: &CollidingFact| statement(fact, facts, setting);
+    statements.extend(root.and_then(|asked| sentence("the machine has", &asked.machine)));
+    statements.extend(facts.iter().filter(|fact| is_layer(fact) || is_root(fact)).filter_map(said));
+    statements.extend(root.and_then(|asked| sentence("env.toml asks for", &asked.wishes)));
+    let others = |fact: &&CollidingFact| !is_layer(fact) && !is_owner(fact) && !is_root(fact);
+    statements.extend(facts.iter().filter(others).filter_map(said));
     statements.extend(one_backend(facts));
     statements.extend(owners(facts));
     statements
-}
-
-/// What the root asks of one package, in the words of env.toml where those say it; a part for each bound.
-fn asked_text(fact: &CollidingFact, of_machine: bool) -> Vec<String> {
-    let CollidingFact::Needs { package, range, reasons, .. } = fact else { return Vec::new() };
-    if is_numbered(*package) || (of_machine && is_library(*package)) {
-        return vec![machine_text(*package, range)];
-    }
-    let stated = reasons.iter().filter_map(|(_, reason)| match reason {
-        Reason::Manifest { text } => Some(text.to_string()),
-        _ => None,
-    });
-    let stated: Vec<String> = stated.collect();
-    match reasons.first() {
-        Some((_, Reason::Matrix(_))) => Vec::new(),
-        _ if stated.is_empty() => vec![machine_text(*package, range)],
-        _ => stated,
-    }
-}
-
-/// What the machine is, as against what is asked of it.
-fn is_of_machine(package: Package, setting: &Setting) -> bool {
-    is_numbered(package)
-        || matches!(package, Package::Gpu(_))
-        || (is_library(package) && setting.has_libraries())
-}
-
-/// CUDA and cuDNN, which are either wished for or part of the system.
-fn is_library(package: Package) -> bool {
-    matches!(package, Package::Cuda | Package::Cudnn)
-}
-
-/// Whether something exists, but only for other platforms.
-fn names_platform(facts: &[CollidingFact]) -> bool {
-    let only_elsewhere = |rejection: &Rejection| matches!(&rejection.why, PassedOver::NoFile(why) if !why.platforms.is_empty());
-    facts.iter().any(|fact| match fact {
-        CollidingFact::NoVersion { passed_over, .. } => passed_over.iter().any(only_elsewhere),
-        _ => false,
-    })
 }
 
 /// Builds of the torch family for two accelerators: why that is a conflict.
@@ -113,23 +59,6 @@ fn one_backend(facts: &[CollidingFact]) -> Option<Statement> {
     })
 }
 
-/// Layers of which a machine has exactly one version.
-fn is_numbered(package: Package) -> bool {
-    matches!(package, Package::Python | Package::Glibc | Package::Driver)
-}
-
-/// `driver 470.86`, `glibc 2.17`, `Python 3.13`.
-fn machine_text(package: Package, range: &Range) -> String {
-    let text = range_text(range, &[]);
-    let number = text.trim_start_matches("==");
-    // A Python that is given as 3.13 is solved for as 3.13.0.
-    let number = match package {
-        Package::Python => number.strip_suffix(".0").filter(|n| n.contains('.')).unwrap_or(number),
-        _ => number,
-    };
-    format!("{package} {number}")
-}
-
 fn is_layer(fact: &CollidingFact) -> bool {
     matches!(fact, CollidingFact::Needs { subject, .. }
         if *subject != Package::Root && subject.dist_name().is_none())
@@ -137,15 +66,6 @@ fn is_layer(fact: &CollidingFact) -> bool {
 
 fn is_owner(fact: &CollidingFact) -> bool {
     matches!(fact, CollidingFact::Needs { package: Package::Provider(_), .. })
-}
-
-/// `a`, `a and b`, `a, b and c`.
-fn list(words: &[String]) -> Option<String> {
-    match words {
-        [] => None,
-        [one] => Some(one.clone()),
-        [first @ .., last] => Some(format!("{} and {last}", first.join(", "))),
-    }
 }
 
 /// Of several distributions that own one import package only one can be there: one sentence for all of them.
@@ -201,10 +121,21 @@ fn statement(
         },
         CollidingFact::Needs { subject, versions, known, package, range, existing, reasons } => {
             let subject_text = package_text(*subject, &versions_text(*subject, versions, known));
+            let is_of_files = matches!(package, Package::Python | Package::Glibc);
+            let subject_text = match origin(versions, known, setting) {
+                Some(index) if !is_of_files => format!("{subject_text} of the index {index}"),
+                _ => subject_text,
+            };
             let reason = reasons.first();
             let source = match reason {
                 Some((version, Reason::WheelTag { .. })) if reasons.len() == 1 => {
                     Some(format!("file names of {subject} {version} on the index"))
+                }
+                // A label says it itself: the row would say it twice.
+                Some((version, Reason::Matrix(fact)))
+                    if *package == Package::Backend && is_labelled(version) =>
+                {
+                    fact.sources.first().cloned()
                 }
                 Some((version, reason)) => source_text(*subject, version, reason),
                 None => None,
@@ -274,6 +205,24 @@ fn statement(
             Some(Statement { text, source: None })
         }
     }
+}
+
+fn is_labelled(version: &Version) -> bool {
+    version.as_dist().and_then(DistVersion::version).is_some_and(|number| number.is_local())
+}
+
+/// The index that builds are from, where another one has builds of the same versions that are not meant.
+fn origin<'a>(versions: &Range, known: &[Version], setting: &'a Setting) -> Option<&'a str> {
+    let builds = known.iter().filter_map(Version::as_dist);
+    let (meant, others): (Vec<_>, Vec<_>) =
+        builds.partition(|build| versions.contains(&Version::Dist((*build).clone())));
+    let source = meant.first()?.source();
+    let same = |build: &&DistVersion| meant.iter().any(|other| other.version() == build.version());
+    let is_one = meant.iter().all(|build| build.source() == source);
+    if !is_one || !others.iter().any(same) {
+        return None;
+    }
+    setting.indexes.get(usize::from(source.0)).map(String::as_str)
 }
 
 /// What another fact asks of the same layer, where no version would do for both.
