@@ -70,6 +70,9 @@ pub struct Resolve {
     /// How to print the answer.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
+    /// Say how much work the run was: versions decided, requests, bytes.
+    #[arg(long)]
+    pub stats: bool,
     /// Show the whole proof when there is no solution.
     #[arg(short, long)]
     pub verbose: bool,

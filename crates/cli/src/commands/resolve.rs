@@ -117,6 +117,7 @@ impl Run<'_> {
         let mut files = Vec::new();
         let mut reports = Vec::new();
         let mut exit = Exit::Ok;
+        let mut decisions = 0;
         let locks: Vec<Option<Pylock>> = plans.iter().map(|plan| self.existing(plan)).collect();
         let work: Vec<(&Plan, Option<&Pylock>)> =
             plans.iter().zip(locks.iter().map(Option::as_ref)).collect();
@@ -126,6 +127,7 @@ impl Run<'_> {
             let paths = self.paths(plan);
             match party.outcome {
                 Ok((problem, mut solution)) => {
+                    decisions += solution.decisions;
                     let download = self.fetcher.as_deref().filter(|_| self.args.hash_missing);
                     let without = digests::complete(&mut solution, lock, download)
                         .map_err(|error| unreadable(&error))?;
@@ -151,6 +153,7 @@ impl Run<'_> {
                 }
                 Err(SolveError::Conflict(found)) => {
                     exit = Exit::No;
+                    decisions += found.decisions;
                     let problem = party.refused.as_deref().unwrap_or(&plan.problem);
                     self.refuse((plan, problem), &found, &mut reports);
                 }
@@ -158,12 +161,29 @@ impl Run<'_> {
             }
         }
         if self.args.format == Format::Json {
-            print_json(&json::Report { schema: 1, targets: reports });
+            let work = self.args.stats.then(|| self.work(decisions));
+            print_json(&json::Report { schema: 1, targets: reports, work });
+        } else if self.args.stats {
+            message::line(self.work(decisions));
         }
         if exit == Exit::Ok && !self.args.dry_run {
             self.write(&files)?;
         }
         Ok(exit)
+    }
+
+    /// What the run took.
+    fn work(&self, decisions: u64) -> json::Work {
+        let work = json::Work { decisions, ..json::Work::default() };
+        let Some(stats) = self.fetcher.as_ref().map(|fetcher| fetcher.stats()) else { return work };
+        json::Work {
+            requests: stats.requests,
+            not_modified: stats.not_modified,
+            bytes: stats.bytes,
+            cached_pages: stats.cached_pages,
+            cached_metadata: stats.cached_metadata,
+            ..work
+        }
     }
 
     /// The lock that is there, or that the problem file holds.
