@@ -44,6 +44,23 @@ pub struct Header {
     pub locks: BTreeMap<String, String>,
 }
 
+impl Header {
+    /// A problem with this env.toml, and nothing else on the command line.
+    #[must_use]
+    pub fn new(program: &str, manifest: &str) -> Self {
+        Self {
+            format: FORMAT,
+            program: program.to_owned(),
+            manifest: manifest.to_owned(),
+            target: None,
+            exclude_newer: None,
+            upgrade: Upgrade::default(),
+            model: None,
+            locks: BTreeMap::new(),
+        }
+    }
+}
+
 /// The flags that let pins move.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", default)]
