@@ -25,14 +25,10 @@ def serve(projects, releases):
 
 
 def manifest(index, requirements, targets):
-    lines = ["[environment]"]
-    if targets == 1:
-        lines.append('python = "3.11"')
-    lines.append(f"dependencies = {json.dumps(requirements)}")
-    if targets == 1:
-        lines += ["[machine]", 'platform = "linux-x86_64"']
+    lines = ["[environment]", 'python = "3.11"', f"dependencies = {json.dumps(requirements)}"]
+    lines += ["[machine]", 'platform = "linux-x86_64"']
     for number in range(targets if targets > 1 else 0):
-        lines += [f"[target.t{number}]", f'python = "3.{9 + number % 5}"', 'platform = "linux-x86_64"']
+        lines += [f"[target.t{number}]", f'python = "3.{9 + number % 5}"']
     lines += ["[[index]]", 'name = "made"', f'url = "{index}"', "default = true"]
     lines += ["[options]", 'only-indexes = ["made"]']
     return "\n".join(lines) + "\n"
