@@ -17,6 +17,7 @@
 //! | [`fix`] | changes to env.toml after which there is an answer, each tried |
 //! | [`check`] | constraints evaluated on pins |
 //! | [`audit`] | every rule on what a file installs |
+//! | [`repair`] | the smallest change of a file's pins after which its audit finds no error |
 
 pub mod audit;
 pub mod catalog;
@@ -28,6 +29,7 @@ pub mod machine;
 pub mod matrix;
 pub mod name;
 pub mod package;
+pub mod repair;
 pub mod requirement;
 pub mod rules;
 pub mod solve;

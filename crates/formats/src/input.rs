@@ -48,7 +48,7 @@ mod toml_doc;
 mod yaml;
 mod yaml_flow;
 
-pub use decode::{Encoding, decode};
+pub use decode::{Encoding, decode, encode};
 pub use link::redact;
 pub use loader::{DiskLoader, FileLoader, LoadError, MemoryLoader};
 pub use model::{
