@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::audit::{Finding, Question, Severity, Verdict};
+use crate::audit::{Finding, Question, Verdict};
 use crate::catalog::Catalog;
 use crate::name::Name;
 use crate::solve::Source;
@@ -44,6 +44,15 @@ impl Default for Limit {
     fn default() -> Self {
         Self { time: Duration::from_secs(10), solves: 60 }
     }
+}
+
+/// What is looked for.
+#[derive(Clone, Copy)]
+pub struct Wanted<'a> {
+    /// How long.
+    pub limit: Limit,
+    /// Which findings count: settings may hide some.
+    pub counts: &'a dyn Fn(&Finding) -> bool,
 }
 
 /// Changes to a file after which findings are gone.
@@ -74,10 +83,11 @@ pub struct Outcome {
 const NOT_BY_PINS: [&str; 5] =
     ["driver-dropped-gpu", "hash-missing", "image-driver", "image-mismatch", "syntax"];
 
-/// Whether a change of pins may mend it.
-#[must_use]
-pub fn is_mendable(finding: &Finding) -> bool {
-    finding.severity == Severity::Error && !NOT_BY_PINS.contains(&finding.code)
+impl Wanted<'_> {
+    /// Whether a change of pins may mend it.
+    fn mends(&self, finding: &Finding) -> bool {
+        (self.counts)(finding) && !NOT_BY_PINS.contains(&finding.code)
+    }
 }
 
 /// Looks for the smallest change of the lines after which the errors of `verdict` are gone.
@@ -90,9 +100,9 @@ pub fn repair(
     verdict: &Verdict,
     sources: &[Source],
     catalog: &Arc<dyn Catalog>,
-    limit: Limit,
+    wanted: Wanted<'_>,
 ) -> Outcome {
-    if !verdict.findings.iter().any(is_mendable) {
+    if !verdict.findings.iter().any(|finding| wanted.mends(finding)) {
         return Outcome::default();
     }
     let Some(target) = asked::target(question, verdict, &**catalog) else {
@@ -100,7 +110,7 @@ pub fn repair(
             "Python is not given, and no single one takes all these pins; give it with --python";
         return Outcome { obstacles: vec![text.to_owned()], ..Outcome::default() };
     };
-    let mut search = relax::Search::new(question, verdict, sources, catalog, limit);
+    let mut search = relax::Search::new(question, verdict, sources, catalog, wanted);
     search.target = target;
     let mut outcome = Outcome::default();
     for removed in search.removals() {

@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use pep440_rs::{Operator, Version as Pep440};
 
-use super::{Limit, asked, is_mendable, wording};
+use super::{Wanted, asked, wording};
 use crate::audit::{Question, Verdict};
 use crate::catalog::Catalog;
 use crate::fix::Bounded;
@@ -45,7 +45,7 @@ pub(super) struct Search<'a> {
     pub(super) verdict: &'a Verdict,
     sources: &'a [Source],
     pub(super) catalog: &'a Arc<dyn Catalog>,
-    limit: Limit,
+    pub(super) wanted: Wanted<'a>,
     deadline: Instant,
     pub(super) target: Target,
     /// Lines that are left out: another line installs the same files.
@@ -63,18 +63,18 @@ impl<'a> Search<'a> {
         verdict: &'a Verdict,
         sources: &'a [Source],
         catalog: &'a Arc<dyn Catalog>,
-        limit: Limit,
+        wanted: Wanted<'a>,
     ) -> Self {
         let named: BTreeSet<Name> =
-            verdict.findings.iter().filter(|f| is_mendable(f)).filter_map(|f| f.package).collect();
+            verdict.findings.iter().filter(|f| wanted.mends(f)).filter_map(|f| f.package).collect();
         let skip = verdict.opaque.iter().filter(|name| !named.contains(name)).copied().collect();
         Self {
             question,
             verdict,
             sources,
             catalog,
-            limit,
-            deadline: Instant::now() + limit.time,
+            wanted,
+            deadline: Instant::now() + wanted.limit.time,
             target: question.target.clone(),
             removed: BTreeSet::new(),
             skip,
@@ -138,7 +138,7 @@ impl<'a> Search<'a> {
             let before = freed.len();
             let mut involved = conflict.distributions();
             if before == 0 {
-                let findings = self.verdict.findings.iter().filter(|f| is_mendable(f));
+                let findings = self.verdict.findings.iter().filter(|f| self.wanted.mends(f));
                 involved.extend(findings.filter_map(|finding| finding.package));
             }
             for name in involved.iter().filter(|name| self.is_bounded(**name)) {
@@ -232,7 +232,7 @@ impl<'a> Search<'a> {
         freed: &BTreeMap<Name, Freedom>,
         lowest: Option<&BTreeMap<Name, Pep440>>,
     ) -> Result<Solution, Option<Box<Conflict>>> {
-        if self.solves >= self.limit.solves || Instant::now() >= self.deadline {
+        if self.solves >= self.wanted.limit.solves || Instant::now() >= self.deadline {
             self.stopped = true;
             return Err(None);
         }

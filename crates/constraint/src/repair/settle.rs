@@ -10,7 +10,7 @@ use pep440_rs::Version as Pep440;
 
 use super::edit::{Edit, amended};
 use super::relax::{Relaxed, Search};
-use super::{Repair, is_mendable, wording};
+use super::{Repair, Wanted, wording};
 use crate::audit::{Finding, Question, Verdict, audit};
 use crate::name::Name;
 use crate::solve::{Solution, SourceKind, is_url_source};
@@ -21,27 +21,28 @@ const ROUNDS: usize = 6;
 
 /// Edits that lead an installer to an answer; `None` when none that were tried do.
 pub(super) fn settle(search: &mut Search<'_>, relaxed: &Relaxed) -> Option<Repair> {
+    let wanted = search.wanted;
     let mut settling = Settling { search, solution: &relaxed.solution, edits: Vec::new() };
     settling.moves();
     let mut verdict = settling.judged();
     for _ in 0..ROUNDS {
-        let left: Vec<&Finding> = errors(&verdict).collect();
+        let left: Vec<&Finding> = errors(&verdict, wanted).collect();
         if left.is_empty() || !settling.narrow(&verdict, &left) {
             break;
         }
         verdict = settling.judged();
     }
     let before = settling.search.verdict;
-    let after: BTreeSet<_> = errors(&verdict).map(key).collect();
+    let after: BTreeSet<_> = errors(&verdict, wanted).map(key).collect();
     let cured: Vec<usize> = before
         .findings
         .iter()
         .enumerate()
-        .filter(|(_, finding)| is_mendable(finding) && !after.contains(&key(finding)))
+        .filter(|(_, finding)| wanted.mends(finding) && !after.contains(&key(finding)))
         .map(|(place, _)| place)
         .collect();
-    let known: BTreeSet<_> = errors(before).map(key).collect();
-    if let Some(new) = errors(&verdict).find(|finding| !known.contains(&key(finding))) {
+    let known: BTreeSet<_> = errors(before, wanted).map(key).collect();
+    if let Some(new) = errors(&verdict, wanted).find(|finding| !known.contains(&key(finding))) {
         let text = format!("with {}: {}", settling.summary(), new.message);
         settling.search.obstacles.push(text);
         return None;
@@ -57,8 +58,8 @@ fn key(finding: &Finding) -> (&'static str, Option<Name>) {
     (finding.code, finding.package)
 }
 
-fn errors(verdict: &Verdict) -> impl Iterator<Item = &Finding> {
-    verdict.findings.iter().filter(|finding| is_mendable(finding))
+fn errors<'v>(verdict: &'v Verdict, wanted: Wanted<'v>) -> impl Iterator<Item = &'v Finding> {
+    verdict.findings.iter().filter(move |finding| wanted.mends(finding))
 }
 
 struct Settling<'s, 'a> {
@@ -177,10 +178,16 @@ impl Settling<'_, '_> {
         };
         let takes_part = |name: &Name| {
             let chosen = self.solution.builds.get(name);
-            let by_named = chosen.is_some_and(|chosen| {
-                chosen.required_by.iter().flatten().any(|by| named.contains(by))
-                    && !verdict.checked.contains_key(name)
-            });
+            // What a build lacks is added once the installer takes that build.
+            let follows = |by: &Name| {
+                let build = self.chosen(*by).and_then(DistVersion::version);
+                verdict.checked.get(by).and_then(DistVersion::version) == build
+            };
+            let by_named = !verdict.checked.contains_key(name)
+                && chosen.is_some_and(|chosen| {
+                    let mut by = chosen.required_by.iter().flatten();
+                    by.any(|by| named.contains(by) && follows(by))
+                });
             named.contains(name) || text(name) || by_named
         };
         let mut names: Vec<Name> = builds.keys().filter(|name| takes_part(name)).copied().collect();

@@ -38,6 +38,10 @@ pub struct Asked {
     pub question: Question,
     /// Where each line of the question stands.
     pub spans: Vec<Span>,
+    /// The entry of each line of the question: a place in [`Input::entries`], or in [`Input::constraints`] for a bound.
+    pub entries: Vec<usize>,
+    /// The environment: a place in [`Input::environments`].
+    pub environment: usize,
     /// What the environment is called in the file.
     pub name: String,
     /// Found on the way.
@@ -51,16 +55,25 @@ pub fn ask(input: &Input, given: &Given, indexes: &mut Indexes) -> Vec<Asked> {
     (0..input.environments.len())
         .filter_map(|place| {
             let environment = input.environments.get(place)?;
-            let mine = |entry: &&Entry| entry.environment == place && entry.group != Group::Build;
-            let entries: Vec<&Entry> = input.entries.iter().filter(mine).collect();
-            let bounds: Vec<&Entry> = input.constraints.iter().filter(mine).collect();
+            let mine = |(_, entry): &(usize, &Entry)| {
+                entry.environment == place && entry.group != Group::Build
+            };
+            let entries: Vec<Numbered<'_>> =
+                input.entries.iter().enumerate().filter(mine).collect();
+            let bounds: Vec<Numbered<'_>> =
+                input.constraints.iter().enumerate().filter(mine).collect();
             if entries.is_empty() && bounds.is_empty() && environment.image.is_none() {
                 return None;
             }
-            Some(Reader { input, given, environment }.read(&entries, &bounds, indexes))
+            let mut asked = Reader { input, given, environment }.read(&entries, &bounds, indexes);
+            asked.environment = place;
+            Some(asked)
         })
         .collect()
 }
+
+/// An entry with its place in the input.
+type Numbered<'a> = (usize, &'a Entry);
 
 struct Reader<'a> {
     input: &'a Input,
@@ -69,7 +82,12 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn read(&self, entries: &[&Entry], bounds: &[&Entry], indexes: &mut Indexes) -> Asked {
+    fn read(
+        &self,
+        entries: &[Numbered<'_>],
+        bounds: &[Numbered<'_>],
+        indexes: &mut Indexes,
+    ) -> Asked {
         let mut noted = Vec::new();
         let mut unchecked = BTreeSet::new();
         let image = self.image(&mut noted, &mut unchecked, !entries.is_empty());
@@ -99,6 +117,8 @@ impl Reader<'_> {
             markers: RequirementCache::new(target.marker_environment()),
             lines: Vec::new(),
             spans: Vec::new(),
+            entries: Vec::new(),
+            at: 0,
             noted,
             unchecked,
             seen: BTreeMap::new(),
@@ -106,7 +126,8 @@ impl Reader<'_> {
         let mut all = Vec::new();
         let mut extra = BTreeSet::new();
         for (bound, entries) in [(false, entries), (true, bounds)] {
-            for entry in entries {
+            for (place, entry) in entries {
+                lines.at = *place;
                 let Some(options) = self.input.indexes_of(entry) else { continue };
                 let chosen = indexes.choose(options);
                 for id in chosen.all {
@@ -142,6 +163,8 @@ impl Reader<'_> {
         Asked {
             question,
             spans: lines.spans,
+            entries: lines.entries,
+            environment: 0,
             name: self.environment.name.clone(),
             noted: lines.noted,
             unchecked: lines.unchecked,
@@ -278,6 +301,9 @@ struct Lines<'a> {
     markers: RequirementCache,
     lines: Vec<Line>,
     spans: Vec<Span>,
+    entries: Vec<usize>,
+    /// The place of the entry that is read.
+    at: usize,
     noted: Vec<Noted>,
     unchecked: BTreeSet<String>,
     /// Releases of locks by name: a lock may hold several for other platforms.
@@ -333,6 +359,7 @@ impl Lines<'_> {
     fn push(&mut self, entry: &Entry, line: Line) {
         self.lines.push(line);
         self.spans.push(entry.span);
+        self.entries.push(self.at);
     }
 
     /// The index that an entry must come from here.

@@ -168,6 +168,31 @@ fn of_manifest(reference: &str) -> Result<Given, Exit> {
 }
 
 impl Given {
+    /// What was given, for reports.
+    #[must_use]
+    pub fn shown(&self) -> Vec<(&'static str, String)> {
+        let mut shown = Vec::new();
+        let mut add = |key, value: Option<String>| {
+            if let Some(value) = value {
+                shown.push((key, value));
+            }
+        };
+        add("platform", self.platform.map(|platform| platform.to_string()));
+        add("python", self.python.as_ref().map(ToString::to_string));
+        add("driver", self.driver.as_ref().map(ToString::to_string));
+        let gpus = self.gpus.iter().flatten().map(|gpu| gpu.name.clone());
+        let names: Vec<String> =
+            gpus.chain(self.unknown_gpus.iter().map(|(name, _)| name.clone())).collect();
+        add("gpus", (!names.is_empty()).then(|| names.join(", ")));
+        add("image", self.image.as_ref().map(|image| image.tag.clone()));
+        match &self.libc {
+            Some(Libc::Glibc(version)) => add("glibc", Some(version.to_string())),
+            Some(Libc::Musl(version)) => add("musl", Some(version.to_string())),
+            None => {}
+        }
+        shown
+    }
+
     /// The machine that files are judged on.
     #[must_use]
     pub fn machine(&self, image: Option<&Image>) -> Machine {
