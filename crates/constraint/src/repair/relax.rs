@@ -116,10 +116,13 @@ impl<'a> Search<'a> {
     pub(super) fn relax(&mut self) -> Option<Relaxed> {
         let mut freed: BTreeMap<Name, Freedom> = BTreeMap::new();
         let mut solution = self.first_answer(&mut freed)?;
-        let mut order: Vec<Name> = freed.keys().copied().collect();
-        order.sort_by_key(|name| (rank(*name), self.first_line(*name)));
-        for name in order {
-            solution = self.put_back(name, &mut freed, solution);
+        let mut settled = BTreeSet::new();
+        loop {
+            let open = freed.keys().filter(|name| !settled.contains(*name)).copied();
+            let next = open.min_by_key(|name| (rank(*name), self.first_line(*name)));
+            let Some(name) = next else { break };
+            settled.insert(name);
+            solution = self.put_back(name, &mut freed, &settled, solution);
         }
         if let Some(nearer) = self.nearest(&freed, &solution) {
             solution = nearer;
@@ -169,29 +172,58 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Puts the pin of a name back when there is an answer with it; else the same release with another label.
+    /// Puts the pin of a name back when there is an answer with it; else the same release with another label. Pins that then
+    /// stand against it and are not settled yet are freed for that.
     fn put_back(
         &mut self,
         name: Name,
         freed: &mut BTreeMap<Name, Freedom>,
+        settled: &BTreeSet<Name>,
         solution: Solution,
     ) -> Solution {
-        let Some(freedom) = freed.remove(&name) else { return solution };
         if self.is_kept(name, &solution) {
+            freed.remove(&name);
             return solution;
         }
-        if let Ok(kept) = self.solve(freed, None) {
+        let mut without = freed.clone();
+        without.remove(&name);
+        if let Some(kept) = self.solve_freeing(&mut without, settled) {
+            *freed = without;
             return kept;
         }
-        if companion::family(name).is_some_and(|family| family.labelled) && self.pin(name).is_some()
-        {
-            freed.insert(name, Freedom::Label);
-            if let Ok(labelled) = self.solve(freed, None) {
-                return labelled;
+        let labelled = companion::family(name).is_some_and(|family| family.labelled);
+        if labelled && self.pin(name).is_some() {
+            let mut label = freed.clone();
+            label.insert(name, Freedom::Label);
+            if let Some(kept) = self.solve_freeing(&mut label, settled) {
+                *freed = label;
+                return kept;
             }
         }
-        freed.insert(name, freedom);
         solution
+    }
+
+    /// An answer, with every pin freed that a proof names and that is not settled.
+    fn solve_freeing(
+        &mut self,
+        freed: &mut BTreeMap<Name, Freedom>,
+        settled: &BTreeSet<Name>,
+    ) -> Option<Solution> {
+        loop {
+            let conflict = match self.solve(freed, None) {
+                Ok(solution) => return Some(solution),
+                Err(conflict) => conflict?,
+            };
+            let before = freed.len();
+            for name in conflict.distributions() {
+                if !settled.contains(&name) && self.is_bounded(name) {
+                    freed.entry(name).or_insert(Freedom::Any);
+                }
+            }
+            if freed.len() == before {
+                return None;
+            }
+        }
     }
 
     /// The same pins moved less far: those that went up to the lowest release that will do.
