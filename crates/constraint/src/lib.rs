@@ -18,11 +18,13 @@
 //! | [`check`] | constraints evaluated on pins |
 //! | [`audit`] | every rule on what a file installs |
 //! | [`repair`] | the smallest change of a file's pins after which its audit finds no error |
+//! | [`digest`] | SHA-256 as text and as bytes |
 
 pub mod audit;
 pub mod catalog;
 pub mod check;
 pub mod constraint;
+pub mod digest;
 pub mod explain;
 pub mod fix;
 pub mod machine;

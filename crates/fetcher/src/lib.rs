@@ -10,7 +10,6 @@
 mod body;
 pub mod cache;
 mod config;
-pub mod digest;
 mod fetcher;
 mod file_digest;
 mod flat;
