@@ -127,15 +127,17 @@ impl<'a> Surroundings<'a> {
     /// The end of the lines of the entry: its own, and indented comments below it, which are about it.
     fn block_stop(&self) -> usize {
         let mut stop = self.line_stop(self.entry.span.end);
-        while self.layout == Layout::Lines {
+        if self.layout != Layout::Lines {
+            return stop;
+        }
+        loop {
             let next = self.line_stop(stop);
             let line = self.slice(stop, next);
             if !(line.starts_with([' ', '\t']) && line.trim_start().starts_with('#')) {
-                break;
+                return stop;
             }
             stop = next;
         }
-        stop
     }
 
     /// What stands before the entry on its line.

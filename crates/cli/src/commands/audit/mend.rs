@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use cuda_lock_constraint::audit::{Finding, Verdict, audit};
 use cuda_lock_constraint::catalog::Catalog;
+use cuda_lock_constraint::digest::sha256_hex;
 use cuda_lock_constraint::name::Name;
 use cuda_lock_constraint::repair::{Edit, Limit, Outcome, Repair, Wanted, repair};
 use cuda_lock_constraint::version::DistVersion;
-use cuda_lock_constraint::digest::sha256_hex;
 use cuda_lock_formats::input::{Entry, Input, Kind, encode};
 use cuda_lock_formats::rewrite::{Amendment, Rewriter, TextEdit, apply, is_editable};
 
