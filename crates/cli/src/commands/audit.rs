@@ -3,7 +3,9 @@
 mod ask;
 mod gather;
 mod indexes;
+mod installed;
 mod levels;
+mod libraries;
 mod machine;
 mod mend;
 mod subject;
@@ -13,7 +15,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cuda_lock_constraint::audit::{Severity, audit, find_code};
-use cuda_lock_fetcher::{Fetcher, FetcherConfig, Mode};
+use cuda_lock_constraint::catalog::Catalog;
+use cuda_lock_fetcher::{FetcherConfig, Mode};
 use cuda_lock_formats::input::Input;
 
 use crate::args::{Audit, AuditFormat};
@@ -25,6 +28,7 @@ use crate::output::progress::Progress;
 use crate::plan;
 use ask::{Asked, ask};
 use indexes::Indexes;
+use installed::WithInstalled;
 use levels::Levels;
 use machine::Given;
 use mend::{Case, Mended};
@@ -56,7 +60,7 @@ struct Auditor<'a> {
     given: &'a Given,
     levels: Levels,
     indexes: Indexes,
-    fetcher: Arc<Fetcher>,
+    catalog: Arc<dyn Catalog>,
 }
 
 fn judge(args: &Audit) -> Result<Exit, Exit> {
@@ -87,8 +91,12 @@ fn judge(args: &Audit) -> Result<Exit, Exit> {
     }
     let progress = Arc::new(Progress::new(true));
     let fetcher = fetching::open(config(args, &indexes), &progress)?;
-    let mut auditor =
-        Auditor { args, given: &given, levels, indexes, fetcher: Arc::clone(&fetcher) };
+    let mut catalog = WithInstalled::new(Arc::clone(&fetcher));
+    for (input, _) in &inputs {
+        catalog.add(input, &mut indexes);
+    }
+    let catalog: Arc<dyn Catalog> = Arc::new(catalog);
+    let mut auditor = Auditor { args, given: &given, levels, indexes, catalog };
     let mut report = Report { machine: given.shown(), ..Report::default() };
     for (subject, (input, asked)) in subjects.iter().zip(inputs) {
         auditor.judge(subject, &mut overlay, (input, asked), &mut report);
@@ -163,7 +171,8 @@ impl Auditor<'_> {
         for at in 0..all.len() {
             let Some(asked) = all.get_mut(at) else { continue };
             self.complete(asked);
-            let verdict = audit(&asked.question, &*self.fetcher);
+            let mut verdict = audit(&asked.question, &*self.catalog);
+            libraries::judge(&input, asked, &mut verdict);
             let mut fixes = Vec::new();
             if !self.args.no_solve {
                 let case = Case { subject, overlay, input: &input, asked, verdict: &verdict };
@@ -192,7 +201,8 @@ impl Auditor<'_> {
         let place = gather::input(input, report);
         for mut asked in all {
             self.complete(&mut asked);
-            let verdict = audit(&asked.question, &*self.fetcher);
+            let mut verdict = audit(&asked.question, &*self.catalog);
+            libraries::judge(input, &asked, &mut verdict);
             gather::verdict(input, &asked, verdict, Vec::new(), place, report);
         }
     }

@@ -117,7 +117,9 @@ fn pinned_sources(
     let found = verdict.checked.iter().map(|(name, build)| (*name, build.source()));
     let stated =
         question.lines.iter().filter_map(|line| Some((line.requirement.name, line.source?)));
-    found.filter(|(_, source)| private(*source)).chain(stated).collect()
+    let remote = |source: &SourceId| !question.local.contains(source);
+    let all = found.filter(|(_, source)| private(*source)).chain(stated);
+    all.filter(|(_, source)| remote(source)).collect()
 }
 
 /// With GPUs of which only the name is known, builds for the CPU are no answer.

@@ -45,6 +45,7 @@ pub enum Edit {
 #[must_use]
 pub fn amended(question: &Question, edits: &[Edit]) -> Question {
     let mut question = question.clone();
+    let local = question.local.clone();
     for edit in edits {
         match edit {
             Edit::Versions { line, now } => {
@@ -53,6 +54,7 @@ pub fn amended(question: &Question, edits: &[Edit]) -> Question {
                 {
                     line.requirement = requirement;
                     line.wheel = None;
+                    line.source = line.source.filter(|source| !local.contains(source));
                 }
             }
             // The places of the other lines stay what they are: a bound asks for nothing by itself.

@@ -11,7 +11,7 @@ use pep440_rs::Version as Pep440;
 use super::edit::{Edit, amended};
 use super::relax::{Relaxed, Search};
 use super::{Repair, Wanted, wording};
-use crate::audit::{Finding, Question, Verdict, audit};
+use crate::audit::{Finding, Question, Severity, Verdict, audit};
 use crate::name::Name;
 use crate::solve::{Solution, SourceKind, is_url_source};
 use crate::version::DistVersion;
@@ -24,16 +24,22 @@ pub(super) fn settle(search: &mut Search<'_>, relaxed: &Relaxed) -> Option<Repai
     let wanted = search.wanted;
     let mut settling = Settling { search, solution: &relaxed.solution, edits: Vec::new() };
     settling.moves();
+    let before = settling.search.verdict;
+    let known: BTreeSet<_> = errors(before, wanted).map(key).collect();
+    // What was an error must be gone, and not be called a warning instead.
+    let is_left = |finding: &&Finding| {
+        wanted.mends(finding)
+            || (finding.severity > Severity::Note && known.contains(&key(finding)))
+    };
     let mut verdict = settling.judged();
     for _ in 0..ROUNDS {
-        let left: Vec<&Finding> = errors(&verdict, wanted).collect();
+        let left: Vec<&Finding> = verdict.findings.iter().filter(is_left).collect();
         if left.is_empty() || !settling.narrow(&verdict, &left) {
             break;
         }
         verdict = settling.judged();
     }
-    let before = settling.search.verdict;
-    let after: BTreeSet<_> = errors(&verdict, wanted).map(key).collect();
+    let after: BTreeSet<_> = verdict.findings.iter().filter(is_left).map(key).collect();
     let cured: Vec<usize> = before
         .findings
         .iter()
@@ -41,7 +47,6 @@ pub(super) fn settle(search: &mut Search<'_>, relaxed: &Relaxed) -> Option<Repai
         .filter(|(_, finding)| wanted.mends(finding) && !after.contains(&key(finding)))
         .map(|(place, _)| place)
         .collect();
-    let known: BTreeSet<_> = errors(before, wanted).map(key).collect();
     if let Some(new) = errors(&verdict, wanted).find(|finding| !known.contains(&key(finding))) {
         let text = format!("with {}: {}", settling.summary(), new.message);
         settling.search.obstacles.push(text);

@@ -40,7 +40,11 @@ pub fn read_site_packages(folder: &Path) -> Input {
     for path in &top {
         let file_name = file_name(path);
         let before = builder.input.entries.len();
-        if file_name.ends_with(".dist-info") {
+        if file_name.starts_with('~') {
+            let message = format!("{file_name} is left over from an uninstall that was broken off");
+            let help = Some("delete it; pip ignores it".to_owned());
+            builder.problem(at, ProblemCode::Unknown, Level::Note, message, help);
+        } else if file_name.ends_with(".dist-info") {
             distribution(&mut builder, path, "METADATA");
         } else if file_name.ends_with(".egg-info") {
             distribution(&mut builder, path, "PKG-INFO");

@@ -1,6 +1,7 @@
 //! From what a reader gives to what is judged.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::str::FromStr as _;
 use std::sync::Arc;
 
@@ -8,16 +9,18 @@ use cuda_lock_constraint::audit::{Line, Question};
 use cuda_lock_constraint::machine::Platform;
 use cuda_lock_constraint::matrix;
 use cuda_lock_constraint::requirement::{Requirement, RequirementCache};
+use cuda_lock_constraint::rules::companion::family;
 use cuda_lock_constraint::rules::image::{Image, parse_image};
 use cuda_lock_constraint::target::Target;
 use cuda_lock_constraint::version::SourceId;
 use cuda_lock_constraint::wheel::WheelName;
 use cuda_lock_formats::input::{
-    Entry, Environment, Group, Input, Kind, Location, PythonRequest, SourceTarget, Span,
+    Entry, Environment, Group, Input, Kind, Location, Origin, PythonRequest, SourceTarget, Span,
 };
 use pep440_rs::{Operator, Version as Pep440, VersionSpecifiers};
 
 use super::indexes::Indexes;
+use super::installed::is_of_conda;
 use super::machine::Given;
 
 /// What could be told before anything was judged.
@@ -156,6 +159,7 @@ impl Reader<'_> {
             indexes: all,
             extra,
             unasked: BTreeSet::new(),
+            local: indexes.local.clone(),
             lines: lines.lines,
             closed: self.closed(),
             prereleases: options.is_some_and(|options| options.pre),
@@ -331,6 +335,10 @@ impl Lines<'_> {
         if !self.markers.applies(&requirement, None) {
             return;
         }
+        if entry.origin == Origin::Installed {
+            self.installed(entry, requirement, indexes);
+            return;
+        }
         if entry.location.is_some() {
             self.location(entry);
             return;
@@ -354,6 +362,26 @@ impl Lines<'_> {
             }
         };
         self.push(entry, Line { requirement: Arc::new(requirement), bound, source, wheel: None });
+    }
+
+    /// What is installed comes from nowhere else, wherever it came from once.
+    fn installed(&mut self, entry: &Entry, requirement: Requirement, indexes: &mut Indexes) {
+        let folder = self.input.files.first().map(|file| file.name.clone()).unwrap_or_default();
+        let conda = is_of_conda(entry);
+        if conda && family(requirement.name).is_some() {
+            self.unchecked.insert(format!(
+                "{}: conda installed it, and which CUDA it was built for is not in its METADATA",
+                requirement.name
+            ));
+        }
+        if self.seen.insert(requirement.name.to_string(), String::new()).is_some() {
+            return;
+        }
+        let source = indexes.installed(Path::new(&folder), conda);
+        self.push(
+            entry,
+            Line { requirement: Arc::new(requirement), bound: false, source, wheel: None },
+        );
     }
 
     fn push(&mut self, entry: &Entry, line: Line) {

@@ -22,6 +22,8 @@ pub struct Indexes {
     pub configs: Vec<SourceConfig>,
     /// Those that are not to be asked.
     pub unasked: BTreeSet<SourceId>,
+    /// Those that stand for what is installed in a folder.
+    pub local: BTreeSet<SourceId>,
     only: Vec<String>,
     /// Known indexes that this user reaches at another address, by name.
     moved: Vec<(Known, Url)>,
@@ -53,6 +55,7 @@ impl Indexes {
             sources: Vec::new(),
             configs: Vec::new(),
             unasked: BTreeSet::new(),
+            local: BTreeSet::new(),
             only: only.to_vec(),
             moved: Vec::new(),
         };
@@ -83,6 +86,22 @@ impl Indexes {
                 self.add(url, known.name.clone(), kind, format, absent);
             }
         }
+    }
+
+    /// The source that stands for what is installed in a folder, by pip or by conda.
+    pub fn installed(&mut self, folder: &Path, conda: bool) -> Option<SourceId> {
+        let path = std::path::absolute(folder).ok()?;
+        let path = if conda { path.join("conda-meta") } else { path };
+        let url = Url::from_directory_path(&path).ok()?;
+        let kind = if conda { SourceKind::Other } else { SourceKind::PyPi };
+        let id = self.add(url, folder.display().to_string(), kind, SourceFormat::Simple, true);
+        if let Some(source) = self.sources.get_mut(usize::from(id.0)) {
+            source.plain_linux = true;
+        }
+        // It is read whatever --only-index says.
+        self.unasked.remove(&id);
+        self.local.insert(id);
+        Some(id)
     }
 
     /// The sources as a solve may use them: those that `asked` names and, of the known ones, those that an installer can

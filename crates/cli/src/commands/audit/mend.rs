@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use cuda_lock_constraint::audit::{Finding, Verdict, audit};
-use cuda_lock_constraint::catalog::Catalog;
+use cuda_lock_constraint::audit::{Finding, Severity, Verdict, audit};
 use cuda_lock_constraint::digest::sha256_hex;
 use cuda_lock_constraint::name::Name;
 use cuda_lock_constraint::repair::{Edit, Limit, Outcome, Repair, Wanted, repair};
+use cuda_lock_constraint::rules::owner::rivals;
 use cuda_lock_constraint::version::DistVersion;
 use cuda_lock_formats::input::{Entry, Input, Kind, encode};
 use cuda_lock_formats::rewrite::{Amendment, Rewriter, TextEdit, apply, is_editable};
@@ -50,7 +50,7 @@ impl Auditor<'_> {
     pub fn mend(&mut self, case: Case<'_>) -> Mended {
         let Case { input, asked, verdict, .. } = case;
         let sources = self.indexes.for_solving(&asked.question.indexes);
-        let catalog: Arc<dyn Catalog> = self.fetcher.clone();
+        let catalog = Arc::clone(&self.catalog);
         let levels = &self.levels;
         let counts = |finding: &Finding| levels.is_error(finding);
         let wanted = Wanted { limit: Limit::default(), counts: &counts };
@@ -151,7 +151,7 @@ impl Auditor<'_> {
 
     /// The hashes of all files of a release; none when its index does not publish all of them.
     fn hashes(&self, name: Name, build: &DistVersion) -> Vec<String> {
-        let Ok(Some(project)) = self.fetcher.project(build.source(), name) else {
+        let Ok(Some(project)) = self.catalog.project(build.source(), name) else {
             return Vec::new();
         };
         let place = build.version().and_then(|v| project.versions.binary_search(v).ok());
@@ -197,15 +197,18 @@ impl Auditor<'_> {
         let same = all.iter_mut().find(|other| other.environment == asked.environment);
         let Some(other) = same else { return Err("the fix takes everything away".to_owned()) };
         self.complete(other);
-        let after = audit(&other.question, &*self.fetcher);
+        let after = audit(&other.question, &*self.catalog);
         let key = |finding: &Finding| (finding.code, finding.package);
         let errors = |verdict: &Verdict| -> BTreeSet<(&'static str, Option<Name>)> {
             verdict.findings.iter().filter(|f| self.levels.is_error(f)).map(key).collect()
         };
         let (old, new) = (errors(before), errors(&after));
         let cured = found.cured.iter().filter_map(|place| before.findings.get(*place)).map(key);
+        // What was an error must be gone, and not be called a warning instead.
+        let still = after.findings.iter().filter(|finding| finding.severity > Severity::Note);
+        let still: BTreeSet<_> = still.map(key).collect();
         let left: Vec<_> =
-            cured.filter(|key| new.contains(key)).chain(new.difference(&old).copied()).collect();
+            cured.filter(|key| still.contains(key)).chain(new.difference(&old).copied()).collect();
         match left.first() {
             None => Ok(texts),
             Some((code, name)) => {
@@ -250,8 +253,24 @@ impl Auditor<'_> {
                     words.pins.extend(requirement.map(|r| format!("{}{now}", r.name)));
                 }
                 Edit::Remove { line } => {
-                    let requirement = asked.question.lines.get(*line).map(|l| &l.requirement);
-                    words.gone.extend(requirement.map(|r| r.name.to_string()));
+                    let lines = &asked.question.lines;
+                    let Some(gone) = lines.get(*line).map(|line| line.requirement.name) else {
+                        continue;
+                    };
+                    words.gone.push(gone.to_string());
+                    // The files that both installed go with the one that is uninstalled.
+                    let removed = |name: Name| {
+                        let mut all = found.edits.iter();
+                        all.any(|edit| match edit {
+                            Edit::Remove { line } => {
+                                lines.get(*line).is_some_and(|line| line.requirement.name == name)
+                            }
+                            _ => false,
+                        })
+                    };
+                    let kept = rivals(gone).into_iter().filter(|name| !removed(*name));
+                    let kept = kept.filter_map(|name| Some((name, found.builds.get(&name)?)));
+                    words.again.extend(kept.map(|(name, build)| format!("{name}=={build}")));
                 }
                 Edit::Add { name, versions, .. } => words.pins.push(format!("{name}{versions}")),
                 Edit::AskIndex { source, .. } => {
@@ -285,6 +304,7 @@ enum Amended<'a> {
 struct Words {
     pins: Vec<String>,
     gone: Vec<String>,
+    again: Vec<String>,
     indexes: Vec<String>,
 }
 
@@ -306,7 +326,23 @@ fn command(kind: Kind, words: &Words) -> Option<String> {
         Kind::PoetryLock => Some(format!("{}poetry add {pins}", uninstall("poetry remove"))),
         Kind::PdmLock => Some(format!("{}pdm add {pins}", uninstall("pdm remove"))),
         Kind::Pylock => None,
-        _ => Some(format!("{}pip install{indexes} {pins}", uninstall("pip uninstall -y"))),
+        _ => {
+            let mut steps = Vec::new();
+            if !gone.is_empty() {
+                steps.push(format!("pip uninstall -y {gone}"));
+            }
+            if !words.again.is_empty() {
+                let again: Vec<String> = words.again.iter().map(|pin| format!("'{pin}'")).collect();
+                steps.push(format!(
+                    "pip install{indexes} --force-reinstall --no-deps {}",
+                    again.join(" ")
+                ));
+            }
+            if !pins.is_empty() {
+                steps.push(format!("pip install{indexes} {pins}"));
+            }
+            (!steps.is_empty()).then(|| steps.join(" && "))
+        }
     }
 }
 
