@@ -98,6 +98,7 @@ fn judge(args: &Audit) -> Result<Exit, Exit> {
     let catalog: Arc<dyn Catalog> = Arc::new(catalog);
     let mut auditor = Auditor { args, given: &given, levels, indexes, catalog };
     let mut report = Report { machine: given.shown(), ..Report::default() };
+    report.unchecked.extend(given.remarks.iter().cloned());
     for (subject, (input, asked)) in subjects.iter().zip(inputs) {
         auditor.judge(subject, &mut overlay, (input, asked), &mut report);
     }
@@ -113,6 +114,7 @@ fn judge(args: &Audit) -> Result<Exit, Exit> {
             remarks: report.remarks,
             ..Report::default()
         };
+        report.unchecked.extend(given.remarks.iter().cloned());
         for subject in &subjects {
             let input = subject.read(&overlay);
             let asked = ask(&input, &given, &mut auditor.indexes);
