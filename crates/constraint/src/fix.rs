@@ -17,8 +17,9 @@ use crate::name::Name;
 use crate::solve::{Conflict, Problem, Solution, SolveError, solve};
 use crate::version::DistVersion;
 
-use bounded::Bounded;
+pub(crate) use bounded::Bounded;
 pub use change::Change;
+pub(crate) use moved::{rewritten_versions, with_versions};
 
 /// How long to look.
 #[derive(Clone, Copy, Debug)]

@@ -2,6 +2,7 @@
 //!
 //! - [`manifest`]: env.toml, typed, with positions; [`schema`]: its JSON Schema.
 //! - [`input`]: everything that people already have.
+//! - [`rewrite`]: changes to their text.
 //! - [`pylock`]: the lock (PEP 751), written in one fixed form and read from any tool.
 //! - [`lock_diff`]: what moved between two locks.
 //! - [`requirements_out`]: the same lock as requirements.txt with hashes.
@@ -20,4 +21,5 @@ mod pep508;
 pub mod problem;
 pub mod pylock;
 pub mod requirements_out;
+pub mod rewrite;
 pub mod schema;

@@ -9,19 +9,19 @@ use crate::name::Name;
 use crate::version::SourceId;
 
 /// Passes everything on until the deadline.
-pub(super) struct Bounded {
+pub(crate) struct Bounded {
     inner: Arc<dyn Catalog>,
     deadline: Instant,
     ran_out: AtomicBool,
 }
 
 impl Bounded {
-    pub(super) fn new(inner: Arc<dyn Catalog>, deadline: Instant) -> Self {
+    pub(crate) fn new(inner: Arc<dyn Catalog>, deadline: Instant) -> Self {
         Self { inner, deadline, ran_out: AtomicBool::new(false) }
     }
 
     /// Whether a question came after the deadline.
-    pub(super) fn ran_out(&self) -> bool {
+    pub(crate) fn ran_out(&self) -> bool {
         self.ran_out.load(Ordering::Relaxed)
     }
 
