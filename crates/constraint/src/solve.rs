@@ -64,7 +64,11 @@ fn attempt(
 ) -> Result<Solution, SolveError> {
     let tags = Arc::new(Tags::for_target(&problem.target));
     let provider = Provider::new(Arc::clone(problem), Arc::clone(catalog), tags, reach.clone());
-    match pubgrub::resolve(&provider, Package::Root, layers::root_version()) {
+    let outcome = pubgrub::resolve(&provider, Package::Root, layers::root_version());
+    if let Some(fault) = catalog.fault() {
+        return Err(SolveError::Catalog(fault));
+    }
+    match outcome {
         Ok(selected) => {
             let selected: BTreeMap<Package, Version> = selected.into_iter().collect();
             Ok(answer(&provider, &selected)?)

@@ -179,7 +179,7 @@ impl Provider {
             package.dist_name().and_then(|name| self.candidates.borrow().get(&name).cloned());
         match known.flatten() {
             Some(candidates) => {
-                candidates.builds().iter().map(|b| Version::Dist(b.version.clone())).collect()
+                candidates.builds().map(|build| build.tagged().clone()).collect()
             }
             None => Vec::new(),
         }
@@ -201,9 +201,10 @@ impl Provider {
                 projects.push((source, project));
             }
         }
-        let takes = |source, version: &_| self.problem.takes(source, version);
+        let takes = |source, version: Option<&_>| self.problem.takes_some(source, version);
         let has_builds = |(source, project): &(SourceId, Arc<Project>)| {
-            project.versions.iter().any(|version| takes(*source, version))
+            takes(*source, None)
+                || project.versions.iter().any(|version| takes(*source, Some(version)))
         };
         // A machine without a GPU takes builds for the CPU where there are any, not a newer one for CUDA.
         if self.reach != Reach::Cpu || !projects.iter().any(has_builds) {
@@ -274,42 +275,42 @@ impl Provider {
         // this target: its edges say what it is there for.
         let (mut sdist, mut unfit) = (None, None);
         let kept = preferred.into_iter().flat_map(|kept| {
-            candidates.builds().iter().filter(move |build| build.version.version() == Some(kept))
+            candidates.builds().filter(move |build| build.version().version() == Some(kept))
         });
         for build in kept.chain(candidates.in_order(lowest)) {
-            let version = Version::Dist(build.version.clone());
-            if !range.contains(&version) {
+            let version = build.tagged();
+            if !range.contains(version) {
                 continue;
             }
-            let is_stable = build.version.version().is_some_and(pep440_rs::Version::is_stable);
+            let is_stable = build.version().version().is_some_and(pep440_rs::Version::is_stable);
             if !is_stable && !prereleases {
-                self.reject(name, &build.version, || PassedOver::Prerelease);
+                self.reject(name, build.version(), || PassedOver::Prerelease);
                 continue;
             }
             let release = build.release(&judge);
             if release.too_new {
-                self.reject(name, &build.version, || PassedOver::TooNew);
+                self.reject(name, build.version(), || PassedOver::TooNew);
                 continue;
             }
             if let Some(reason) = &release.yanked
                 && !self.pinned.contains(&name)
             {
-                self.reject(name, &build.version, || PassedOver::Yanked(Arc::clone(reason)));
+                self.reject(name, build.version(), || PassedOver::Yanked(Arc::clone(reason)));
                 continue;
             }
             if release.has_wheel() {
-                return Some(version);
+                return Some(version.clone());
             }
             if release.fit.sdist.is_some() {
                 sdist.get_or_insert(version);
             } else {
-                self.reject(name, &build.version, || PassedOver::NoFile(release.why_not()));
+                self.reject(name, build.version(), || PassedOver::NoFile(release.why_not()));
                 if release.says_where_it_fits() {
                     unfit.get_or_insert(version);
                 }
             }
         }
-        sdist.or(unfit)
+        sdist.or(unfit).cloned()
     }
 
     /// A project that is decided again and again is backtracking: fetch the METADATA of the next releases together.
@@ -331,17 +332,16 @@ impl Provider {
         let judge = self.judge();
         candidates
             .builds()
-            .iter()
             .rev()
-            .skip_while(|build| Version::Dist(build.version.clone()) >= *chosen)
-            .filter(|build| range.contains(&Version::Dist(build.version.clone())))
+            .skip_while(|build| build.tagged() >= chosen)
+            .filter(|build| range.contains(build.tagged()))
             .filter_map(|build| {
                 let release = build.release(&judge);
                 release.has_wheel().then_some(()).and(release.file()).map(|file| (build, file))
             })
             .take(batch)
             .for_each(|(build, file)| {
-                self.speculator.expect_metadata(build.version.source(), name, file);
+                self.speculator.expect_metadata(build.version().source(), name, file);
             });
     }
 
