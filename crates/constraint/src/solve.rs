@@ -119,9 +119,9 @@ fn answer(
     }
     let mut constraints = Vec::new();
     for (package, version) in selected {
-        let Ok(found) = provider.constraints(*package, version)? else { continue };
+        let Ok(found) = provider.needs(*package, version)? else { continue };
         let subject = package.dist_name();
-        for constraint in &found {
+        for constraint in &*found {
             let (Some(name), Force::Requires) = (constraint.package.dist_name(), constraint.force)
             else {
                 continue;
@@ -136,7 +136,7 @@ fn answer(
                 chosen.requires.insert(name);
             }
         }
-        constraints.extend(found);
+        constraints.extend(found.iter().map(|constraint| (**constraint).clone()));
     }
     for (package, version) in selected {
         let (Package::Dist { name, extra: Some(extra) }, Version::Dist(_)) = (package, version)

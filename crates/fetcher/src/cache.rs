@@ -14,13 +14,14 @@ mod entry;
 mod maintenance;
 mod pack;
 mod policy;
+mod said;
 mod writer;
 
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use cuda_lock_constraint::catalog::{CoreMetadata, File, Metadata};
+use cuda_lock_constraint::catalog::File;
 use cuda_lock_constraint::name::Name;
 use rustc_hash::FxHashMap;
 use sha2::{Digest, Sha256};
@@ -31,6 +32,7 @@ pub(crate) use entry::{Content, Entry, Header, now};
 pub use maintenance::{CacheFolder, Pruned};
 use pack::Pack;
 pub(crate) use policy::{Lifetime, lifetime};
+pub(crate) use said::Said;
 use writer::{Job, Writer};
 
 use crate::observer::{Counters, Event, Observer};
@@ -55,15 +57,6 @@ pub(crate) struct Cache {
     observer: Arc<dyn Observer>,
     counters: Arc<Counters>,
     unreadable: std::sync::Once,
-}
-
-/// What a file says of itself, as it is kept.
-#[derive(serde::Serialize, serde::Deserialize)]
-pub(crate) enum Said {
-    /// Its METADATA.
-    Metadata(Metadata),
-    /// Nothing that could be used, and why. Only a file that never changes is noted so.
-    Nothing(String),
 }
 
 impl Cache {
@@ -125,14 +118,14 @@ impl Cache {
                 pack
             }
         };
-        postcard::from_bytes(&pack.get(metadata_key(file))?).ok()
+        said::decode(&pack.get(said::key(file))?, file)
     }
 
     /// Keeps what a file says of itself.
     pub(crate) fn keep_metadata(&self, name: Name, file: &File, said: &Said) {
-        if let Ok(bytes) = postcard::to_stdvec(said) {
+        if let Some(bytes) = said::encode(said, file) {
             let path = self.pack_path(name);
-            self.writer.send(Job::Metadata { path, key: metadata_key(file), bytes });
+            self.writer.send(Job::Metadata { path, key: said::key(file), bytes });
         }
     }
 
@@ -179,9 +172,7 @@ fn is_absent(error: &io::Error) -> bool {
 
 /// The checksum of files in the cache: it finds accidents, which is all that may happen to one's own files.
 pub(crate) fn crc32(bytes: &[u8]) -> u32 {
-    let mut crc = flate2::Crc::new();
-    crc.update(bytes);
-    crc.sum()
+    crc32fast::hash(bytes)
 }
 
 fn hex(bytes: &[u8]) -> String {
@@ -190,20 +181,4 @@ fn hex(bytes: &[u8]) -> String {
         let _ = write!(text, "{byte:02x}");
         text
     })
-}
-
-/// What identifies the content of a file: its URL and the digests that the index states. An index that replaces a file
-/// under the same name states another digest.
-fn metadata_key(file: &File) -> [u8; 16] {
-    let mut hash = Sha256::new();
-    hash.update(file.url.as_bytes());
-    hash.update([0]);
-    hash.update(file.sha256.unwrap_or_default());
-    if let CoreMetadata::Sha256(digest) = file.core_metadata {
-        hash.update(digest);
-    }
-    let digest = hash.finalize();
-    let mut key = [0; 16];
-    key.copy_from_slice(&digest[..16]);
-    key
 }

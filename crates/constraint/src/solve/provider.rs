@@ -1,6 +1,6 @@
 //! The graph as PubGrub asks for it: packages, versions and edges, each edge kept with its reason.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -24,6 +24,9 @@ use crate::wheel::Tags;
 /// Why a single build cannot be used, where no edge can say it.
 pub type Unusable = Arc<str>;
 
+/// What one package at one version needs.
+pub(super) type Needs = Rc<[Rc<Constraint>]>;
+
 /// Constraints by the pair of packages that they are between.
 type Edges = FxHashMap<(Package, Package), Vec<Rc<Constraint>>>;
 
@@ -36,6 +39,8 @@ pub(super) struct Provider {
     speculator: Speculator,
     reach: Reach,
     facts: layers::MachineFacts,
+    /// The known versions of CUDA, and whether the machine starts them.
+    startable: OnceCell<Vec<(&'static Version, bool)>>,
     /// Root requirements by name that name a pre-release, and those pinned with `==`.
     named_prerelease: FxHashSet<Name>,
     pinned: FxHashSet<Name>,
@@ -46,6 +51,8 @@ pub(super) struct Provider {
     order: RefCell<FxHashMap<Package, u32>>,
     /// What was chosen last for a distribution, so that its extras follow.
     chosen: RefCell<FxHashMap<Name, Version>>,
+    /// What each package needs at the version it had last: most keep it, and the answer is made of these.
+    needs: RefCell<FxHashMap<Package, (Version, Needs)>>,
     /// Every edge handed out, for the report: who needs it.
     edges: RefCell<Edges>,
     rejections: RefCell<Vec<Rejection>>,
@@ -75,6 +82,7 @@ impl Provider {
         };
         Self {
             facts: layers::MachineFacts::new(&problem),
+            startable: OnceCell::new(),
             named_prerelease: set(&Requirement::mentions_prerelease)
                 .into_iter()
                 .chain(
@@ -93,6 +101,7 @@ impl Provider {
             candidates: RefCell::default(),
             order: RefCell::default(),
             chosen: RefCell::default(),
+            needs: RefCell::default(),
             edges: RefCell::default(),
             rejections: RefCell::default(),
             rejected: RefCell::default(),
@@ -118,6 +127,11 @@ impl Provider {
         &self.facts
     }
 
+    /// The known versions of CUDA, and whether the machine starts them.
+    pub(super) fn startable_cuda(&self) -> &[(&'static Version, bool)] {
+        self.startable.get_or_init(|| layers::startable(&self.facts, &self.problem))
+    }
+
     /// The place of a package in the order in which they turned up.
     pub(super) fn order_of(&self, package: Package) -> u32 {
         let mut order = self.order.borrow_mut();
@@ -132,6 +146,17 @@ impl Provider {
         }
         let places = self.problem.places(name, &self.reach);
         self.speculator.expect(name, range, extra.into_iter().collect(), &places);
+    }
+
+    /// What a package needs, when it was asked for this version last.
+    pub(super) fn last_needs(&self, package: Package, version: &Version) -> Option<Needs> {
+        let needs = self.needs.borrow();
+        let (of, known) = needs.get(&package)?;
+        (of == version).then(|| Rc::clone(known))
+    }
+
+    pub(super) fn keep_needs(&self, package: Package, version: &Version, needs: &Needs) {
+        self.needs.borrow_mut().insert(package, (version.clone(), Rc::clone(needs)));
     }
 
     /// Keeps an edge for the report.

@@ -100,8 +100,11 @@ impl<S: Storage> StoredPage<S> {
             return Ok(Vec::new());
         }
         let block = self.block(index)?;
-        let mut rest: &[u8] = &block;
-        let mut files: Vec<File> = Vec::new();
+        let (count, mut rest) =
+            block.split_first_chunk::<4>().ok_or(Corrupt::Content("a release is malformed"))?;
+        let count = usize::try_from(u32::from_le_bytes(*count)).unwrap_or(usize::MAX);
+        // A record has more bytes than this, so a count that is not the writer's claims no memory.
+        let mut files: Vec<File> = Vec::with_capacity(count.min(rest.len() / 16 + 1));
         while !rest.is_empty() {
             let (record, after) = postcard::take_from_bytes::<FileRecord<'_>>(rest)
                 .map_err(|_| Corrupt::Content("a file is malformed"))?;
@@ -153,24 +156,25 @@ impl<S: Storage> StoredPage<S> {
 }
 
 fn file(record: &FileRecord<'_>, before: Option<&File>) -> Option<File> {
-    let shared = |text: Option<&String>, length: u32| match length {
-        0 => Some(String::new()),
-        length => text?.get(..usize::try_from(length).ok()?).map(str::to_owned),
+    let (name, url) = match before {
+        Some(before) => (before.filename.as_str(), before.url.as_str()),
+        None => ("", ""),
     };
-    let mut filename = shared(before.map(|before| &before.filename), record.name_shared)?;
-    filename.push_str(record.name);
-    let mut url = shared(before.map(|before| &before.url), record.url_shared)?;
-    url.push_str(record.url);
-    if record.named {
-        url.push_str(&in_url(&filename));
-    }
+    let name = name.get(..usize::try_from(record.name_shared).ok()?)?;
+    let filename = [name, record.name].concat();
+    let url = url.get(..usize::try_from(record.url_shared).ok()?)?;
+    let url = if record.named {
+        [url, record.url, &in_url(&filename)].concat()
+    } else {
+        [url, record.url].concat()
+    };
     let upload_time = match record.upload_time {
         None => None,
         Some((seconds, nanoseconds)) => Some(Timestamp::new(seconds, nanoseconds).ok()?),
     };
     Some(File {
         url,
-        sha256: record.sha256,
+        sha256: record.sha256.map(<[u8; 32]>::try_from).transpose().ok()?,
         size: record.size,
         requires_python: text(
             &record.requires_python,
@@ -181,7 +185,9 @@ fn file(record: &FileRecord<'_>, before: Option<&File>) -> Option<File> {
         core_metadata: match record.core_metadata {
             CoreMetadataRecord::No => CoreMetadata::No,
             CoreMetadataRecord::Yes => CoreMetadata::Yes,
-            CoreMetadataRecord::Sha256(digest) => CoreMetadata::Sha256(digest),
+            CoreMetadataRecord::Sha256(digest) => {
+                CoreMetadata::Sha256(<[u8; 32]>::try_from(digest).ok()?)
+            }
         },
         filename,
     })

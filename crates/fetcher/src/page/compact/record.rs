@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-use flate2::Crc;
 use serde::{Deserialize, Serialize};
 
 /// The first seven bytes of a stored page; the eighth is the version of the format.
@@ -59,7 +58,7 @@ impl Place {
     }
 }
 
-/// One file. A block is these records, one after the other; each may repeat what the one before it says.
+/// One file. A block is the number of its files (u32) and these records, one after the other; each may repeat what the one before it says.
 #[derive(Serialize, Deserialize)]
 pub(super) struct FileRecord<'a> {
     /// How many bytes of the name are those of the file before.
@@ -72,7 +71,7 @@ pub(super) struct FileRecord<'a> {
     pub(super) url: &'a str,
     /// The URL ends in the file name, with `+` as `%2B`.
     pub(super) named: bool,
-    pub(super) sha256: Option<[u8; 32]>,
+    pub(super) sha256: Option<&'a [u8]>,
     pub(super) size: Option<u64>,
     #[serde(borrow)]
     pub(super) requires_python: TextRecord<'a>,
@@ -80,7 +79,8 @@ pub(super) struct FileRecord<'a> {
     pub(super) yanked: TextRecord<'a>,
     /// Seconds since 1970 and nanoseconds of the same sign.
     pub(super) upload_time: Option<(i64, i32)>,
-    pub(super) core_metadata: CoreMetadataRecord,
+    #[serde(borrow)]
+    pub(super) core_metadata: CoreMetadataRecord<'a>,
 }
 
 /// A text that may be missing.
@@ -96,10 +96,10 @@ pub(super) enum TextRecord<'a> {
 
 /// `catalog::CoreMetadata`, as stored.
 #[derive(Serialize, Deserialize)]
-pub(super) enum CoreMetadataRecord {
+pub(super) enum CoreMetadataRecord<'a> {
     No,
     Yes,
-    Sha256([u8; 32]),
+    Sha256(&'a [u8]),
 }
 
 /// The file name as it stands in a URL that ends in it.
@@ -108,9 +108,7 @@ pub(super) fn in_url(filename: &str) -> Cow<'_, str> {
 }
 
 pub(super) fn checksum(bytes: &[u8]) -> u32 {
-    let mut crc = Crc::new();
-    crc.update(bytes);
-    crc.sum()
+    crc32fast::hash(bytes)
 }
 
 /// Puts the frame before a head and blocks.

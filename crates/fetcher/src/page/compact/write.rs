@@ -24,6 +24,7 @@ pub fn encode(page: &ParsedPage) -> Vec<u8> {
     // The newest first: that is what is looked at first, and what lies right behind the head is read together with it.
     for ((release, text_end), place) in page.releases.iter().zip(ends).zip(&mut places).rev() {
         let start = blocks.len();
+        blocks.extend_from_slice(&index(release.files.len()).to_le_bytes());
         let mut before = None;
         for file in &release.files {
             blocks = append(&record(file, before), blocks);
@@ -70,7 +71,7 @@ fn record<'a>(file: &'a File, before: Option<&File>) -> FileRecord<'a> {
         url_shared: index(url_shared),
         url: url.split_at(url_shared).1,
         named,
-        sha256: file.sha256,
+        sha256: file.sha256.as_ref().map(<[u8; 32]>::as_slice),
         size: file.size,
         requires_python: text(
             file.requires_python.as_deref(),
@@ -81,7 +82,7 @@ fn record<'a>(file: &'a File, before: Option<&File>) -> FileRecord<'a> {
             before.and_then(|before| before.yanked.as_deref()),
         ),
         upload_time: file.upload_time.map(|time| (time.as_second(), time.subsec_nanosecond())),
-        core_metadata: match file.core_metadata {
+        core_metadata: match &file.core_metadata {
             CoreMetadata::No => CoreMetadataRecord::No,
             CoreMetadata::Yes => CoreMetadataRecord::Yes,
             CoreMetadata::Sha256(digest) => CoreMetadataRecord::Sha256(digest),
