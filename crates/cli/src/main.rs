@@ -9,6 +9,7 @@ mod kept;
 mod lock;
 mod output;
 mod plan;
+mod problem;
 mod targets;
 
 use std::process::ExitCode;

@@ -17,11 +17,13 @@
 //! | [`fix`] | changes to env.toml after which there is an answer, each tried |
 //! | [`check`] | constraints evaluated on pins |
 //! | [`audit`] | every rule on what a file installs |
+//! | [`digest`] | SHA-256 as text and as bytes |
 
 pub mod audit;
 pub mod catalog;
 pub mod check;
 pub mod constraint;
+pub mod digest;
 pub mod explain;
 pub mod fix;
 pub mod machine;

@@ -10,7 +10,6 @@
 mod body;
 pub mod cache;
 mod config;
-pub mod digest;
 mod engine;
 mod fetcher;
 mod file_digest;

@@ -16,13 +16,13 @@ use url::Url;
 use crate::body::{METADATA_LIMIT, unpack};
 use crate::cache::Said;
 use crate::config::Mode;
-use crate::digest::sha256_hex;
 use crate::fetcher::{Inner, MetadataResult};
 use crate::metadata::{SdistError, SdistKind, metadata_from_sdist, metadata_from_wheel, parse_metadata};
 use crate::net::{Buffer, Request, shown};
 use crate::observer::{Event, Kind, add};
 use crate::project::{apart, unusable};
 use crate::tail::Found;
+use cuda_lock_constraint::digest::sha256_hex;
 
 impl Inner {
     /// Answers without the network, if that can be done.

@@ -1,5 +1,6 @@
 //! In which order the indexes are drawn in: PyPI alone first, then the indexes of other builds as they are needed.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use pep440_rs::Version as Pep440;
@@ -21,7 +22,36 @@ use crate::wheel::Tags;
 /// # Errors
 /// [`SolveError::Conflict`] with the proof when there is no answer; [`SolveError::Catalog`] when an index cannot be read.
 pub fn solve(problem: Arc<Problem>, catalog: Arc<dyn Catalog>) -> Result<Solution, SolveError> {
-    let at = |reach: Reach| attempt(&problem, &catalog, &reach);
+    let decided = Cell::new(0);
+    let at = |reach: Reach| {
+        let outcome = attempt(&problem, &catalog, &reach);
+        decided.set(decided.get() + decisions(&outcome));
+        outcome
+    };
+    let mut outcome = draw_in(&problem, &catalog, &at);
+    match &mut outcome {
+        Ok(solution) => solution.decisions = decided.get(),
+        Err(SolveError::Conflict(conflict)) => conflict.decisions = decided.get(),
+        Err(SolveError::Catalog(_)) => {}
+    }
+    outcome
+}
+
+/// How many versions one attempt chose.
+fn decisions(outcome: &Result<Solution, SolveError>) -> u64 {
+    match outcome {
+        Ok(solution) => solution.decisions,
+        Err(SolveError::Conflict(conflict)) => conflict.decisions,
+        Err(SolveError::Catalog(_)) => 0,
+    }
+}
+
+/// Solves with as few indexes as will do; `at` is one attempt.
+fn draw_in(
+    problem: &Problem,
+    catalog: &Arc<dyn Catalog>,
+    at: &dyn Fn(Reach) -> Result<Solution, SolveError>,
+) -> Result<Solution, SolveError> {
     if problem.wants_cpu_builds() {
         match at(Reach::Cpu) {
             // Without a build for the CPU another one may still do: it runs on the CPU as well.
@@ -32,9 +62,9 @@ pub fn solve(problem: Arc<Problem>, catalog: Arc<dyn Catalog>) -> Result<Solutio
     if problem.needs_accelerators() {
         return at(Reach::ALL);
     }
-    if let Some(backend) = kept_backend(&problem)
+    if let Some(backend) = kept_backend(problem)
         && let Ok(solution) = at(Reach::Kept { backend })
-        && is_kept(&problem, &solution)
+        && is_kept(problem, &solution)
     {
         return Ok(solution);
     }
@@ -49,8 +79,8 @@ pub fn solve(problem: Arc<Problem>, catalog: Arc<dyn Catalog>) -> Result<Solutio
     }
     let reach = match &first {
         // That a newer torch exists is known, and no reason to move a pin.
-        Ok(solution) if is_kept(&problem, solution) => return first,
-        Ok(solution) => match held_back(&problem, &catalog, solution)? {
+        Ok(solution) if is_kept(problem, solution) => return first,
+        Ok(solution) => match held_back(problem, catalog, solution)? {
             Some(above) => Reach::Accelerators { above: Some(above) },
             None => return first,
         },

@@ -43,6 +43,8 @@ pub struct Conflict {
     gpus: Vec<Gpu>,
     /// Set when other indexes might have had an answer and could not be asked: why not.
     pub unasked: Option<String>,
+    /// How many versions the solver chose before it knew.
+    pub decisions: u64,
 }
 
 /// One fact of the proof.
@@ -99,8 +101,16 @@ impl Conflict {
         let facts = Facts { provider, leaves: &leaves }.all();
         let gpus = provider.problem.machine.gpus.clone().unwrap_or_default();
         let hints = hints::of(&facts, &provider.problem);
-        let mut conflict =
-            Self { facts, proof, rejections: provider.rejections(), hints, gpus, unasked: None };
+        let decisions = provider.decisions();
+        let mut conflict = Self {
+            facts,
+            proof,
+            rejections: provider.rejections(),
+            hints,
+            gpus,
+            unasked: None,
+            decisions,
+        };
         let names = conflict.distributions();
         conflict.rejections.retain(|rejection| names.contains(&rejection.name));
         conflict
