@@ -57,4 +57,8 @@ impl Catalog for Bounded {
     fn expect_metadata(&self, source: SourceId, name: Name, file: &File, then: OnMetadata) {
         self.inner.expect_metadata(source, name, file, then);
     }
+
+    fn fault(&self) -> Option<CatalogError> {
+        self.inner.fault()
+    }
 }

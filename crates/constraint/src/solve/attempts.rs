@@ -12,7 +12,7 @@ use crate::name::Name;
 use crate::rules::torch::TORCH;
 use crate::solve::problem::{Problem, SourceKind};
 use crate::solve::solution::Solution;
-use crate::version::{DistVersion, Version};
+use crate::version::Version;
 use crate::wheel::Tags;
 
 /// Solves one problem.
@@ -143,19 +143,18 @@ fn held_back(
     let source = chosen.version.source();
     let Some(project) = catalog.project(source, name)? else { return Ok(None) };
     let candidates =
-        Candidates::join(vec![(source, project)], |source, version| problem.takes(source, version));
+        Candidates::join(vec![(source, project)], |source, version| problem.takes_some(source, version));
     let tags = Tags::for_target(&problem.target);
     let judge = Judge { tags: &tags, policy: &problem.policy, sources: &problem.sources };
-    let in_range = |build: &DistVersion| {
-        let build = Version::Dist(build.clone());
+    let in_range = |build: &Version| {
         let stated = problem.requirements.iter().chain(&problem.constraints);
-        stated.filter(|r| r.name == name && r.url.is_none()).all(|r| r.range().contains(&build))
+        stated.filter(|r| r.name == name && r.url.is_none()).all(|r| r.range().contains(build))
     };
     let python = &problem.target.python;
     let newer = candidates.in_order(false).find(|candidate| {
         let release = candidate.release(&judge);
-        candidate.version.version().is_some_and(Pep440::is_stable)
-            && in_range(&candidate.version)
+        candidate.version().version().is_some_and(Pep440::is_stable)
+            && in_range(candidate.tagged())
             && release.yanked.is_none()
             && release.has_wheel()
             && release.file().is_some_and(|file| {
@@ -163,7 +162,7 @@ fn held_back(
                 stated.is_none_or(|stated: pep440_rs::VersionSpecifiers| stated.contains(python))
             })
     });
-    let is_newer = newer.and_then(|n| n.version.version()).is_some_and(|newest| *newest > version);
+    let is_newer = newer.and_then(|n| n.version().version()).is_some_and(|newest| *newest > version);
     Ok(is_newer.then_some(version))
 }
 

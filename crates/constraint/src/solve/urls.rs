@@ -55,9 +55,8 @@ impl Urls {
                     core_metadata: CoreMetadata::No,
                 };
                 let project = Project {
-                    versions: vec![version],
+                    versions: vec![version].into(),
                     files: Box::new(vec![vec![file]]),
-                    skipped: Vec::new(),
                 };
                 Some((SourceId(source), Arc::new(project)))
             })

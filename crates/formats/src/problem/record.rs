@@ -91,6 +91,10 @@ impl Catalog for Recorder {
     fn expect_metadata(&self, source: SourceId, name: Name, file: &File, then: OnMetadata) {
         self.inner.expect_metadata(source, name, file, then);
     }
+
+    fn fault(&self) -> Option<CatalogError> {
+        self.inner.fault()
+    }
 }
 
 /// A page that remembers which of its releases were looked at.
@@ -106,11 +110,8 @@ impl Watched {
     }
 
     fn project(&self) -> Arc<Project> {
-        Arc::new(Project {
-            versions: self.inner.versions.clone(),
-            files: Box::new(self.clone()),
-            skipped: self.inner.skipped.clone(),
-        })
+        let versions: Vec<_> = self.inner.versions.iter().cloned().collect();
+        Arc::new(Project { versions: versions.into(), files: Box::new(self.clone()) })
     }
 
     fn page(&self) -> SavedPage {
@@ -123,7 +124,7 @@ impl Watched {
                 files: files.iter().map(|file| SavedFile::new(file, looked_at)).collect(),
             }
         });
-        SavedPage { releases: releases.collect(), skipped: self.inner.skipped.clone() }
+        SavedPage { releases: releases.collect(), skipped: self.inner.files.skipped() }
     }
 }
 
@@ -131,6 +132,10 @@ impl ReleaseFiles for Watched {
     fn files(&self, index: usize) -> Vec<File> {
         self.looked_at.lock().unwrap_or_else(PoisonError::into_inner).insert(index);
         self.inner.files.files(index)
+    }
+
+    fn skipped(&self) -> Vec<(String, String)> {
+        self.inner.files.skipped()
     }
 }
 

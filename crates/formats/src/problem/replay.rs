@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use cuda_lock_constraint::catalog::{Catalog, CatalogError, File, Metadata, Project};
+use cuda_lock_constraint::catalog::{
+    Catalog, CatalogError, File, Metadata, Project, ReleaseFiles,
+};
 use cuda_lock_constraint::name::Name;
 use cuda_lock_constraint::version::SourceId;
 
@@ -51,11 +53,25 @@ fn project(page: &SavedPage) -> Arc<Project> {
     let files = |release: &super::saved::SavedRelease| {
         release.files.iter().map(super::saved::SavedFile::file).collect::<Vec<File>>()
     };
-    Arc::new(Project {
-        versions: page.releases.iter().map(|release| release.version.clone()).collect(),
-        files: Box::new(page.releases.iter().map(files).collect::<Vec<_>>()),
-        skipped: page.skipped.clone(),
-    })
+    let versions: Vec<_> = page.releases.iter().map(|release| release.version.clone()).collect();
+    let files = page.releases.iter().map(files).collect();
+    let files = Box::new(Files { files, skipped: page.skipped.clone() });
+    Arc::new(Project { versions: versions.into(), files })
+}
+
+struct Files {
+    files: Vec<Vec<File>>,
+    skipped: Vec<(String, String)>,
+}
+
+impl ReleaseFiles for Files {
+    fn files(&self, index: usize) -> Vec<File> {
+        self.files.files(index)
+    }
+
+    fn skipped(&self) -> Vec<(String, String)> {
+        self.skipped.clone()
+    }
 }
 
 /// See [`Replay::of`].

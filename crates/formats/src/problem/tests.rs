@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use cuda_lock_constraint::catalog::{
-    Catalog, CatalogError, CoreMetadata, File, Metadata, OnProject, Project,
+    Catalog, CatalogError, CoreMetadata, File, Metadata, OnProject, Project, ReleaseFiles,
 };
 use cuda_lock_constraint::name::Name;
 use cuda_lock_constraint::version::SourceId;
@@ -26,13 +26,24 @@ fn file(version: &str) -> File {
     }
 }
 
+struct Demo;
+
+impl ReleaseFiles for Demo {
+    fn files(&self, index: usize) -> Vec<File> {
+        ["1.0", "2.0"].get(index).map(|version| file(version)).into_iter().collect()
+    }
+
+    fn skipped(&self) -> Vec<(String, String)> {
+        vec![("demo-x.zip".to_owned(), "no version".to_owned())]
+    }
+}
+
 impl Catalog for Small {
     fn project(&self, _: SourceId, name: Name) -> Result<Option<Arc<Project>>, CatalogError> {
         match name.as_str() {
             "demo" => Ok(Some(Arc::new(Project {
-                versions: vec!["1.0".parse().unwrap(), "2.0".parse().unwrap()],
-                files: Box::new(vec![vec![file("1.0")], vec![file("2.0")]]),
-                skipped: vec![("demo-x.zip".to_owned(), "no version".to_owned())],
+                versions: vec!["1.0".parse().unwrap(), "2.0".parse().unwrap()].into(),
+                files: Box::new(Demo),
             }))),
             "broken" => Err(CatalogError::Network("https://me:pw@host.example: 500".into())),
             _ => Ok(None),
@@ -96,7 +107,7 @@ fn what_was_asked_is_answered_again() {
             demo.versions.iter().map(ToString::to_string).collect::<Vec<_>>(),
             ["1.0", "2.0"]
         );
-        assert_eq!(demo.skipped.len(), 1);
+        assert_eq!(demo.files.skipped().len(), 1);
         // Of a release that was looked at, all but the secrets of the address is there; of the other what decides.
         let [looked_at] = demo.files.files(1).try_into().unwrap();
         let expected = File {
