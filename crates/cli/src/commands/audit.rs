@@ -1,5 +1,6 @@
 //! `cuda-lock audit`: would what files install run on that machine?
 
+mod around;
 mod ask;
 mod indexes;
 mod levels;
@@ -185,10 +186,10 @@ fn hashes(input: &Input, place: usize, report: &mut Report) {
 }
 
 fn gather(input: &Input, asked: &Asked, verdict: Verdict, place: usize, report: &mut Report) {
-    for Noted { code, message, help, span } in &asked.noted {
+    for Noted { code, message, help, severity, span } in &asked.noted {
         let finding = Finding {
             code,
-            severity: Severity::Error,
+            severity: *severity,
             package: None,
             message: message.clone(),
             line: None,

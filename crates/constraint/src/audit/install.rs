@@ -10,6 +10,7 @@ use super::pick::{Missing, Pick, Picked, Picker, Wish};
 use crate::catalog::{CatalogError, Metadata};
 use crate::name::Name;
 use crate::requirement::{Requirement, RequirementCache};
+use crate::rules::cuda_bound;
 use crate::version::{DistVersion, Range, SourceId, any_build};
 
 /// A build that is taken.
@@ -25,6 +26,9 @@ pub(super) struct Taken {
     pub(super) direct: bool,
     /// Whether a line pins it to one version.
     pub(super) pinned: bool,
+    /// Whether it can be installed, so that what it requires comes along. One that does not fit the target is judged by
+    /// what it says itself.
+    pub(super) expands: bool,
 }
 
 /// What an installer takes, and what it does not find.
@@ -88,7 +92,11 @@ impl Installer<'_> {
         for bound in [false, true] {
             for (place, line) in self.picker.question.lines.iter().enumerate() {
                 let requirement = &line.requirement;
-                if line.bound != bound || requirement.url.is_some() || line.wheel.is_some() {
+                if line.bound != bound
+                    || requirement.url.is_some()
+                    || line.wheel.is_some()
+                    || line.channels.is_some()
+                {
                     continue;
                 }
                 if bound && !needs.contains_key(&requirement.name) {
@@ -113,7 +121,7 @@ impl Installer<'_> {
         let roots = self.roots();
         let mut needs: BTreeMap<Name, Need> = BTreeMap::new();
         let mut bounds = roots.clone();
-        for taken in before.values() {
+        for taken in before.values().filter(|taken| taken.expands) {
             for requirement in self.required(taken) {
                 let need = bounds.entry(requirement.name).or_default();
                 add(need, &requirement, None);
@@ -143,17 +151,25 @@ impl Installer<'_> {
                     (*build, metadata)
                 }
                 Pick::None(why) => {
-                    missing.push((name, need.line, why));
                     // The rules that go by name and version are judged all the same.
-                    let Some(build) = as_written(&need) else { continue };
-                    (build, None)
+                    let written = match &why {
+                        Missing::Unfit(build) if need.pinned && build.runs_elsewhere() => {
+                            Some((**build).clone())
+                        }
+                        _ => as_written(name, &need),
+                    };
+                    missing.push((name, need.line, why));
+                    let Some(build) = written else { continue };
+                    let metadata = self.metadata(name, &build);
+                    (build, metadata)
                 }
                 Pick::Unknown(why) => {
                     self.picker.unchecked.borrow_mut().insert(why);
-                    let Some(build) = as_written(&need) else { continue };
+                    let Some(build) = as_written(name, &need) else { continue };
                     (build, None)
                 }
             };
+            let expands = build.unfit.is_none();
             let entry = Taken {
                 build,
                 metadata,
@@ -161,8 +177,9 @@ impl Installer<'_> {
                 line: need.line,
                 direct: need.direct,
                 pinned: need.pinned,
+                expands,
             };
-            if !self.picker.question.closed {
+            if !self.picker.question.closed && expands {
                 for requirement in self.required(&entry) {
                     let known = needs.contains_key(&requirement.name);
                     let extras_before = needs.get(&requirement.name).map_or(0, |n| n.extras.len());
@@ -283,6 +300,7 @@ impl Installer<'_> {
                 line: None,
                 direct: false,
                 pinned: false,
+                expands: true,
             };
             let against = self.required(&entry).into_iter().any(|requirement| {
                 roots.get(&requirement.name).is_some_and(|root| {
@@ -303,9 +321,10 @@ impl Installer<'_> {
     }
 }
 
-/// The build that a pin names, when no index that was read has it.
-fn as_written(need: &Need) -> Option<Picked> {
-    let version = need.version.clone()?;
+/// The build that a pin names, when no index that was read has it. A name that facts know without a version (a nightly
+/// build under its own name) stands for the newest release they speak of.
+fn as_written(name: Name, need: &Need) -> Option<Picked> {
+    let version = need.version.clone().or_else(|| cuda_bound::nightly(name))?;
     let source = need.source.unwrap_or(SourceId::MAX);
     Some(Picked {
         version: DistVersion::new(version, source),

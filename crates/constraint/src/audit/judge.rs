@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::absent;
+use super::around;
 use super::code::code_of_rule;
+use super::conda;
 use super::finding::{FactText, Finding, Severity, Verdict};
 use super::install::{Installed, Installer, Taken};
 use super::layers;
@@ -47,6 +49,8 @@ pub fn audit(question: &Question, catalog: &dyn Catalog) -> Verdict {
     let mut installed = installer.run();
     let mut findings = Vec::new();
     places::named_wheels(&picker, &mut installed, &mut findings);
+    conda::packages(&picker, &mut installed, &mut findings);
+    around::torch_of_image(&picker, &mut installed);
     let mut machine = question.machine.clone();
     let has_torch = Name::new(TORCH).is_ok_and(|torch| installed.taken.contains_key(&torch));
     if question.image.is_some() && !has_torch {
@@ -66,6 +70,7 @@ pub fn audit(question: &Question, catalog: &dyn Catalog) -> Verdict {
     case.evaluate();
     layers::judge(&mut case);
     places::judge(&mut case);
+    around::judge(&mut case);
     case.finish()
 }
 
@@ -108,6 +113,11 @@ impl Case<'_> {
             constraints.extend(advice::constraints(&build));
             let subject = (Package::dist(*name), Version::Dist(taken.build.version.clone()));
             for requirement in installer.required(taken) {
+                // What cannot be installed brings nothing along; it still clashes with what other lines ask for.
+                let asked = |name| self.installed.taken.get(&name).is_some_and(|other| other.direct);
+                if !taken.expands && !asked(requirement.name) {
+                    continue;
+                }
                 let reason = Reason::Metadata { requirement: requirement.text().clone() };
                 let edge = |package, range| Constraint {
                     subject: subject.clone(),
@@ -245,11 +255,17 @@ impl Case<'_> {
             Reason::RequiresPython { .. } => ("python-unsupported", Severity::Error, None),
             _ => (self.pin_code(constraint), Severity::Error, None),
         };
-        if let Reason::Matrix(fact) = &constraint.reason
-            && fact.rule == "onnx-default-model"
-            && !self.both_pinned(constraint)
-        {
-            severity = Severity::Warning;
+        if let Reason::Matrix(fact) = &constraint.reason {
+            // A weekly build of onnx is there for what the next one writes; with a release, models may come from elsewhere.
+            let weekly = constraint.subject.0.dist_name().is_some_and(|n| n.as_str() == "onnx-weekly");
+            let depends = match fact.rule {
+                "onnx-default-model" => !weekly && !self.both_pinned(constraint),
+                "compiled-here" => true,
+                _ => false,
+            };
+            if depends {
+                severity = Severity::Warning;
+            }
         }
         let have = match (constraint.package, found) {
             (Package::Driver | Package::Glibc | Package::Gpu(_), Some(version)) => {
@@ -363,6 +379,10 @@ impl Case<'_> {
             }
         }
         let any = self.installed.taken.keys().any(|name| library::is_library(*name));
+        let assumed = missing.iter().any(|constraint| match &constraint.reason {
+            Reason::Matrix(fact) => fact.text.contains(rules::ASSUMED),
+            _ => false,
+        });
         let subject = self.title(Package::dist(name));
         let facts: Vec<FactText> = missing
             .iter()
@@ -376,7 +396,7 @@ impl Case<'_> {
         });
         Some(Finding {
             code: "library-missing",
-            severity: if any { Severity::Warning } else { Severity::Error },
+            severity: if any || assumed { Severity::Warning } else { Severity::Error },
             package: Some(name),
             message: format!(
                 "{subject} opens libraries that nothing here supplies: {}",
@@ -439,5 +459,6 @@ pub(super) fn named(wheel: &WheelName, line: usize) -> Taken {
         line: Some(line),
         direct: true,
         pinned: true,
+        expands: true,
     }
 }

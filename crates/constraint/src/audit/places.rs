@@ -171,8 +171,8 @@ fn container(case: &Case<'_>, findings: &mut Vec<Finding>) {
                 },
                 package: None,
                 message: format!(
-                    "the image nvidia/cuda:{} does not start on driver {driver}: {}",
-                    found.tag, limit.fact.text
+                    "the image {} does not start on driver {driver}: {}",
+                    found.reference(), limit.fact.text
                 ),
                 line: None,
                 facts: vec![
@@ -203,8 +203,8 @@ fn container(case: &Case<'_>, findings: &mut Vec<Finding>) {
             severity: Severity::Error,
             package: wants.subject.0.dist_name(),
             message: format!(
-                "{subject} needs cuDNN, and the image nvidia/cuda:{} has none",
-                found.tag
+                "{subject} needs cuDNN, and the image {} has none",
+                found.reference()
             ),
             line: case.line_of(wants.subject.0),
             facts: vec![
