@@ -11,7 +11,7 @@ use crate::name::Name;
 use crate::package::Package;
 use crate::requirement::refused;
 use crate::rules::torch::{TORCH, accelerator};
-use crate::rules::{driver, image, index, installer, label, owner, prebuilt};
+use crate::rules::{cuda_bound, driver, image, index, installer, label, owner, prebuilt};
 use crate::solve::SourceKind;
 use crate::version::{DistVersion, SourceId, SystemVersion, Version};
 
@@ -25,6 +25,7 @@ pub(super) fn judge(case: &mut Case<'_>) {
     vendor_image(case, &mut findings);
     pages(case, &mut findings);
     compiled_here(case, &mut findings);
+    system_libraries(case, &mut findings);
     second_cudnn(case, &mut findings);
     installs_itself(case, &mut findings);
     locked_for_all(case, &mut findings);
@@ -319,6 +320,36 @@ fn compiled_here(case: &Case<'_>, findings: &mut Vec<Finding>) {
         let mut finding = of_fact(&fact, Severity::Warning, fact.text.clone());
         finding.package = Some(*name);
         finding.line = taken.line;
+        findings.push(finding);
+    }
+}
+
+/// Distributions that open the CUDA of the system, where nothing says that there is one.
+fn system_libraries(case: &Case<'_>, findings: &mut Vec<Finding>) {
+    let question = case.question;
+    let brought = case.installed.taken.keys().any(|name| {
+        ["nvidia-cublas", "nvidia-cuda-runtime"].iter().any(|start| name.as_str().starts_with(start))
+    });
+    if question.image.is_some() || question.surroundings.vendor_image.is_some() || brought {
+        return;
+    }
+    for (name, taken) in &case.installed.taken {
+        let build = case.build(*name, taken);
+        let Some(fact) = cuda_bound::system_libraries(&build, case.machine.platform) else { continue };
+        let has_gpu = question.machine.gpus.is_some() || !question.unknown_gpus.is_empty();
+        let severity = match (has_gpu, name.as_str().ends_with("-gpu")) {
+            (true, _) => Severity::Error,
+            (false, true) => Severity::Warning,
+            // Most people who install it have no GPU.
+            (false, false) => Severity::Note,
+        };
+        if severity == Severity::Note && !taken.direct {
+            continue;
+        }
+        let mut finding = of_fact(&fact, severity, format!("{}, and nothing here supplies them", fact.text));
+        finding.package = Some(*name);
+        finding.line = taken.line;
+        finding.fix = Some("install tensorflow[and-cuda] where the release has it, or use an image with these libraries".to_owned());
         findings.push(finding);
     }
 }

@@ -21,7 +21,7 @@ use crate::package::Package;
 use crate::requirement::RequirementCache;
 use crate::rules::torch::TORCH;
 use crate::rules::{self, Build, Origin, advice, companion, library, onnxruntime};
-use crate::version::{DistVersion, Version};
+use crate::version::{DistVersion, SourceId, Version};
 use crate::wheel::WheelName;
 
 /// Everything that is gathered about one environment.
@@ -44,8 +44,7 @@ pub(super) struct Case<'a> {
 pub fn audit(question: &Question, catalog: &dyn Catalog) -> Verdict {
     let picker = Picker::new(question, catalog);
     let requirements = RequirementCache::new(question.target.marker_environment());
-    let installer =
-        Installer { picker: &picker, requirements: &requirements, settled: Default::default() };
+    let installer = Installer::new(&picker, &requirements);
     let mut installed = installer.run();
     let mut findings = Vec::new();
     places::named_wheels(&picker, &mut installed, &mut findings);
@@ -379,7 +378,9 @@ impl Case<'_> {
             }
         }
         let any = self.installed.taken.keys().any(|name| library::is_library(*name));
-        let assumed = missing.iter().any(|constraint| match &constraint.reason {
+        // Of a wheel from elsewhere only the name is known, not for which CUDA it was built.
+        let unknown = taken.build.version.source() == SourceId::MAX;
+        let assumed = unknown || missing.iter().any(|constraint| match &constraint.reason {
             Reason::Matrix(fact) => fact.text.contains(rules::ASSUMED),
             _ => false,
         });
@@ -449,7 +450,7 @@ impl Case<'_> {
 pub(super) fn named(wheel: &WheelName, line: usize) -> Taken {
     Taken {
         build: Picked {
-            version: DistVersion::new(wheel.version.clone(), crate::version::SourceId::MAX),
+            version: DistVersion::new(wheel.version.clone(), SourceId::MAX),
             file: None,
             yanked: None,
             unfit: None,

@@ -8,7 +8,7 @@ use super::span::{Found, Table};
 use crate::constraint::{Constraint, Fact, Force};
 use pep440_rs::{Version as Pep440, VersionSpecifiers};
 
-use crate::machine::{Libraries, Machine};
+use crate::machine::{Libraries, Machine, Platform};
 use crate::matrix::{self, rows};
 use crate::name::Name;
 use crate::package::Package;
@@ -33,6 +33,28 @@ pub fn constraints(build: &Build, machine: &Machine) -> Vec<Constraint> {
     let rows = [false, true].into_iter().filter(|of_system| !of_system || system);
     let found = rows.filter_map(|s| BOUND.find(&release, |row| concerns(row) && row.system == s));
     found.flat_map(|found| of_row(build, found)).collect()
+}
+
+/// What a build opens of the system's libraries, when wheels do not bring them.
+#[must_use]
+pub fn system_libraries(build: &Build, platform: Platform) -> Option<Fact> {
+    let concerns = |row: &rows::bound::Bound| {
+        row.system
+            && row.name == build.name.as_str()
+            && row.platforms.iter().any(|p| p == platform.as_str())
+    };
+    let row = BOUND.find(&build.release()?, concerns)?.row;
+    let cudnn = row.cudnn.as_ref().map_or_else(String::new, |cudnn| format!(" and cuDNN {cudnn}"));
+    Some(Fact {
+        rule: "missing-library",
+        text: format!(
+            "{} opens CUDA {}{cudnn} of the system, and runs on the CPU without them",
+            build.title(),
+            row.cuda_major?
+        ),
+        sources: row.source.clone(),
+        symptom: row.symptom.clone(),
+    })
 }
 
 /// Builds without GPU code on a machine whose GPUs are to be used.

@@ -136,6 +136,21 @@ pub fn is_gone(index: &str, backend: &str) -> bool {
     row.is_some_and(|row| row.gone.iter().any(|gone| gone == backend))
 }
 
+/// Where a release is that is on another index than PyPI.
+#[must_use]
+pub fn only_there(name: Name, version: &Pep440) -> Option<Fact> {
+    let row = matrix::indexes().only_there.iter().find(|row| {
+        row.name == name.as_str()
+            && VersionSpecifiers::from_str(&row.versions).is_ok_and(|v| v.contains(version))
+    })?;
+    Some(Fact {
+        rule: "stray-wheel",
+        text: row.text.clone(),
+        sources: row.source.clone(),
+        symptom: None,
+    })
+}
+
 /// The wheel that `torch` pins and that an index is known to have lost, with the fact.
 #[must_use]
 pub fn lost(index: &str, backend: Option<&str>, torch: &Pep440) -> Option<(Name, Pep440, Fact)> {

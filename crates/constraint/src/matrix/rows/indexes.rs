@@ -10,6 +10,22 @@ pub struct File {
     pub index: Vec<Index>,
     /// Wheels that an index lost.
     pub lost: Vec<Lost>,
+    /// Releases that are on another index than PyPI.
+    pub only_there: Vec<OnlyThere>,
+}
+
+/// Releases that are on another index than PyPI.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OnlyThere {
+    /// The distribution.
+    pub name: String,
+    /// PEP 440 specifiers.
+    pub versions: String,
+    /// Where they are, in words.
+    pub text: String,
+    /// Public sources.
+    pub source: Vec<String>,
 }
 
 /// A wheel that an index lost.
