@@ -20,9 +20,10 @@ use crate::requirement::Requirement;
 use crate::solve::{Conflict, Problem, Solution, SolveError, solve};
 use crate::version::DistVersion;
 
-use bounded::Bounded;
+pub(crate) use bounded::Bounded;
 pub use bounded::Ended;
 pub use change::Change;
+pub(crate) use moved::{rewritten_versions, with_versions};
 
 /// Changes that are made together at most.
 const TOGETHER: usize = 4;

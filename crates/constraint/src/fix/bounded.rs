@@ -21,7 +21,7 @@ pub enum Ended {
 }
 
 /// Passes everything on until the questions or the time are used up.
-pub(super) struct Bounded {
+pub(crate) struct Bounded {
     inner: Arc<dyn Catalog>,
     questions: u64,
     deadline: Instant,
@@ -30,13 +30,13 @@ pub(super) struct Bounded {
 }
 
 impl Bounded {
-    pub(super) fn new(inner: Arc<dyn Catalog>, questions: u64, deadline: Instant) -> Self {
+    pub(crate) fn new(inner: Arc<dyn Catalog>, questions: u64, deadline: Instant) -> Self {
         let (asked, late) = (AtomicU64::new(0), AtomicBool::new(false));
         Self { inner, questions, deadline, asked, late }
     }
 
     /// Set once a question was not answered.
-    pub(super) fn ended(&self) -> Option<Ended> {
+    pub(crate) fn ended(&self) -> Option<Ended> {
         if self.late.load(Ordering::Relaxed) {
             return Some(Ended::Clock);
         }
@@ -77,6 +77,10 @@ impl Catalog for Bounded {
 
     fn expect_metadata(&self, source: SourceId, name: Name, file: &File, then: OnMetadata) {
         self.inner.expect_metadata(source, name, file, then);
+    }
+
+    fn fault(&self) -> Option<CatalogError> {
+        self.inner.fault()
     }
 }
 

@@ -16,7 +16,7 @@ pub(super) fn open(requirement: &Requirement) -> String {
         }
         _ => String::new(),
     };
-    assemble(requirement, &versions)
+    with_versions(requirement, &versions)
 }
 
 /// The version that a requirement names, when it asks for one release or the releases of one prefix.
@@ -30,15 +30,15 @@ pub(super) fn pin(requirement: &Requirement) -> Option<Pep440> {
     requirement.specifiers.iter().find(names).map(|specifier| specifier.version().clone())
 }
 
-/// The requirement for exactly one release.
-fn pinned(requirement: &Requirement, release: &Pep440) -> String {
-    assemble(requirement, &format!("=={release}"))
-}
-
 /// The requirement with the bounds that exclude `chosen` moved as far as it; `None` when nothing excludes it.
 pub(super) fn rewritten(requirement: &Requirement, chosen: &Pep440) -> Option<String> {
+    rewritten_versions(requirement, chosen).map(|versions| with_versions(requirement, &versions))
+}
+
+/// The specifiers of that.
+pub(crate) fn rewritten_versions(requirement: &Requirement, chosen: &Pep440) -> Option<String> {
     if requirement.url.is_some() {
-        return Some(pinned(requirement, chosen));
+        return Some(format!("=={chosen}"));
     }
     let allows = |specifier: &VersionSpecifier| specifier.contains(chosen);
     if requirement.specifiers.iter().all(allows) {
@@ -56,16 +56,17 @@ pub(super) fn rewritten(requirement: &Requirement, chosen: &Pep440) -> Option<St
             _ => format!("=={chosen}"),
         })
         .collect();
-    Some(assemble(requirement, &parts.join(",")))
+    Some(parts.join(","))
 }
 
 /// The requirement on another distribution.
 pub(super) fn renamed(requirement: &Requirement, name: &str) -> String {
     let versions = requirement.specifiers.to_string().replace(' ', "");
-    assemble(requirement, &versions).replacen(requirement.name.as_str(), name, 1)
+    with_versions(requirement, &versions).replacen(requirement.name.as_str(), name, 1)
 }
 
-fn assemble(requirement: &Requirement, versions: &str) -> String {
+/// The requirement with other specifiers.
+pub(crate) fn with_versions(requirement: &Requirement, versions: &str) -> String {
     let extras = match &*requirement.extras {
         [] => String::new(),
         extras => {

@@ -48,6 +48,8 @@ pub struct Conflict {
     setting: Setting,
     /// Set when other indexes might have had an answer and could not be asked: why not.
     pub unasked: Option<String>,
+    /// How many versions the solver chose before it knew.
+    pub decisions: u64,
 }
 
 /// A conflict as it is shown.
@@ -141,8 +143,16 @@ impl Conflict {
         let facts = Facts { provider, leaves: &leaves }.all();
         let setting = Setting::of(&provider.problem);
         let hints = hints::of(&facts, &provider.problem);
-        let mut conflict =
-            Self { facts, proof, rejections: provider.rejections(), hints, setting, unasked: None };
+        let decisions = provider.decisions();
+        let mut conflict = Self {
+            facts,
+            proof,
+            rejections: provider.rejections(),
+            hints,
+            setting,
+            unasked: None,
+            decisions,
+        };
         let names = conflict.distributions();
         conflict.rejections.retain(|rejection| names.contains(&rejection.name));
         conflict

@@ -106,6 +106,16 @@ impl Problem {
         }
     }
 
+    /// The same; without a version, whether every build on the source is taken, whichever it is.
+    pub(super) fn takes_some(&self, source: SourceId, version: Option<&Pep440>) -> bool {
+        match version {
+            Some(version) => self.takes(source, version),
+            None => {
+                !matches!(self.source(source).map(|s| &s.kind), Some(SourceKind::PyTorch { .. }))
+            }
+        }
+    }
+
     /// The general indexes that are asked for a distribution, in order.
     #[must_use]
     pub fn asked_for(&self, name: Name) -> Vec<SourceId> {

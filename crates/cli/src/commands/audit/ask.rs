@@ -1,23 +1,28 @@
 //! From what a reader gives to what is judged.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::str::FromStr as _;
 use std::sync::Arc;
 
-use cuda_lock_constraint::audit::{Line, Question};
+use cuda_lock_constraint::audit::{Line, Question, Severity};
 use cuda_lock_constraint::machine::Platform;
 use cuda_lock_constraint::matrix;
 use cuda_lock_constraint::requirement::{Requirement, RequirementCache};
+use cuda_lock_constraint::rules::companion::family;
 use cuda_lock_constraint::rules::image::{Image, parse_image};
+use cuda_lock_constraint::rules::index;
 use cuda_lock_constraint::target::Target;
 use cuda_lock_constraint::version::SourceId;
 use cuda_lock_constraint::wheel::WheelName;
 use cuda_lock_formats::input::{
-    Entry, Environment, Group, Input, Kind, Location, PythonRequest, SourceTarget, Span,
+    Entry, Environment, Group, Input, Kind, Location, Origin, PythonRequest, SourceTarget, Span,
 };
 use pep440_rs::{Operator, Version as Pep440, VersionSpecifiers};
 
+use super::around;
 use super::indexes::Indexes;
+use super::installed::is_of_conda;
 use super::machine::Given;
 
 /// What could be told before anything was judged.
@@ -28,6 +33,8 @@ pub struct Noted {
     pub message: String,
     /// What to do.
     pub help: Option<String>,
+    /// How much it counts.
+    pub severity: Severity,
     /// Where.
     pub span: Option<Span>,
 }
@@ -38,6 +45,10 @@ pub struct Asked {
     pub question: Question,
     /// Where each line of the question stands.
     pub spans: Vec<Span>,
+    /// The entry of each line of the question: a place in [`Input::entries`], or in [`Input::constraints`] for a bound.
+    pub entries: Vec<usize>,
+    /// The environment: a place in [`Input::environments`].
+    pub environment: usize,
     /// What the environment is called in the file.
     pub name: String,
     /// Found on the way.
@@ -51,16 +62,25 @@ pub fn ask(input: &Input, given: &Given, indexes: &mut Indexes) -> Vec<Asked> {
     (0..input.environments.len())
         .filter_map(|place| {
             let environment = input.environments.get(place)?;
-            let mine = |entry: &&Entry| entry.environment == place && entry.group != Group::Build;
-            let entries: Vec<&Entry> = input.entries.iter().filter(mine).collect();
-            let bounds: Vec<&Entry> = input.constraints.iter().filter(mine).collect();
+            let mine = |(_, entry): &(usize, &Entry)| {
+                entry.environment == place && entry.group != Group::Build
+            };
+            let entries: Vec<Numbered<'_>> =
+                input.entries.iter().enumerate().filter(mine).collect();
+            let bounds: Vec<Numbered<'_>> =
+                input.constraints.iter().enumerate().filter(mine).collect();
             if entries.is_empty() && bounds.is_empty() && environment.image.is_none() {
                 return None;
             }
-            Some(Reader { input, given, environment }.read(&entries, &bounds, indexes))
+            let mut asked = Reader { input, given, environment }.read(&entries, &bounds, indexes);
+            asked.environment = place;
+            Some(asked)
         })
         .collect()
 }
+
+/// An entry with its place in the input.
+type Numbered<'a> = (usize, &'a Entry);
 
 struct Reader<'a> {
     input: &'a Input,
@@ -69,7 +89,12 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn read(&self, entries: &[&Entry], bounds: &[&Entry], indexes: &mut Indexes) -> Asked {
+    fn read(
+        &self,
+        entries: &[Numbered<'_>],
+        bounds: &[Numbered<'_>],
+        indexes: &mut Indexes,
+    ) -> Asked {
         let mut noted = Vec::new();
         let mut unchecked = BTreeSet::new();
         let image = self.image(&mut noted, &mut unchecked, !entries.is_empty());
@@ -99,6 +124,8 @@ impl Reader<'_> {
             markers: RequirementCache::new(target.marker_environment()),
             lines: Vec::new(),
             spans: Vec::new(),
+            entries: Vec::new(),
+            at: 0,
             noted,
             unchecked,
             seen: BTreeMap::new(),
@@ -106,7 +133,8 @@ impl Reader<'_> {
         let mut all = Vec::new();
         let mut extra = BTreeSet::new();
         for (bound, entries) in [(false, entries), (true, bounds)] {
-            for entry in entries {
+            for (place, entry) in entries {
+                lines.at = *place;
                 let Some(options) = self.input.indexes_of(entry) else { continue };
                 let chosen = indexes.choose(options);
                 for id in chosen.all {
@@ -124,6 +152,7 @@ impl Reader<'_> {
             }
         }
         let options = self.input.indexes.first();
+        let image_of_file = self.base_image().map(|image| image.reference.as_str());
         let question = Question {
             target,
             python_known,
@@ -135,13 +164,18 @@ impl Reader<'_> {
             indexes: all,
             extra,
             unasked: BTreeSet::new(),
+            local: indexes.local.clone(),
             lines: lines.lines,
             closed: self.closed(),
             prereleases: options.is_some_and(|options| options.pre),
+            surroundings: around::surroundings(self.input, self.environment, image_of_file),
         };
+        lines.noted.extend(around::locale(self.input, self.given));
         Asked {
             question,
             spans: lines.spans,
+            entries: lines.entries,
+            environment: 0,
             name: self.environment.name.clone(),
             noted: lines.noted,
             unchecked: lines.unchecked,
@@ -186,6 +220,7 @@ impl Reader<'_> {
                             written.reference
                         ),
                         help: Some("install python3 and python3-pip first".to_owned()),
+                        severity: Severity::Error,
                         span: Some(written.span),
                     });
                 }
@@ -196,6 +231,7 @@ impl Reader<'_> {
                     code: "image-mismatch",
                     message: why.to_string(),
                     help: None,
+                    severity: Severity::Error,
                     span: Some(written.span),
                 });
                 None
@@ -278,6 +314,9 @@ struct Lines<'a> {
     markers: RequirementCache,
     lines: Vec<Line>,
     spans: Vec<Span>,
+    entries: Vec<usize>,
+    /// The place of the entry that is read.
+    at: usize,
     noted: Vec<Noted>,
     unchecked: BTreeSet<String>,
     /// Releases of locks by name: a lock may hold several for other platforms.
@@ -289,6 +328,7 @@ impl Lines<'_> {
         if entry.origin.is_conda() {
             self.unchecked
                 .insert(format!("conda package {}: conda channels are not read", entry.raw_name));
+            self.conda(entry, bound);
             return;
         }
         let Some(name) = entry.name else {
@@ -303,6 +343,10 @@ impl Lines<'_> {
             return;
         };
         if !self.markers.applies(&requirement, None) {
+            return;
+        }
+        if entry.origin == Origin::Installed {
+            self.installed(entry, requirement, indexes);
             return;
         }
         if entry.location.is_some() {
@@ -327,16 +371,67 @@ impl Lines<'_> {
                 return;
             }
         };
-        self.push(entry, Line { requirement: Arc::new(requirement), bound, source, wheel: None });
+        self.push(
+            entry,
+            Line { requirement: Arc::new(requirement), bound, source, wheel: None, channels: None },
+        );
+    }
+
+    /// A conda package is judged by what is known of the channels.
+    fn conda(&mut self, entry: &Entry, bound: bool) {
+        let Some(name) = entry.name else { return };
+        let specifiers =
+            entry.specifiers().map_or_else(String::new, |specifiers| specifiers.to_string());
+        let Ok(requirement) = format!("{name}{specifiers}").parse::<Requirement>() else { return };
+        let channels = match &entry.channel {
+            Some(channel) => vec![channel.clone()],
+            None => self.input.indexes_of(entry).map(|o| o.channels.clone()).unwrap_or_default(),
+        };
+        let line = Line {
+            requirement: Arc::new(requirement),
+            bound,
+            source: None,
+            wheel: None,
+            channels: Some(channels),
+        };
+        self.push(entry, line);
+    }
+
+    /// What is installed comes from nowhere else, wherever it came from once.
+    fn installed(&mut self, entry: &Entry, requirement: Requirement, indexes: &mut Indexes) {
+        let folder = self.input.files.first().map(|file| file.name.clone()).unwrap_or_default();
+        let conda = is_of_conda(entry);
+        if conda && family(requirement.name).is_some() {
+            self.unchecked.insert(format!(
+                "{}: conda installed it, and which CUDA it was built for is not in its METADATA",
+                requirement.name
+            ));
+        }
+        if self.seen.insert(requirement.name.to_string(), String::new()).is_some() {
+            return;
+        }
+        let source = indexes.installed(Path::new(&folder), conda);
+        self.push(
+            entry,
+            Line {
+                requirement: Arc::new(requirement),
+                bound: false,
+                source,
+                wheel: None,
+                channels: None,
+            },
+        );
     }
 
     fn push(&mut self, entry: &Entry, line: Line) {
         self.lines.push(line);
         self.spans.push(entry.span);
+        self.entries.push(self.at);
     }
 
     /// The index that an entry must come from here.
-    fn source(&self, entry: &Entry, indexes: &mut Indexes) -> Wanted {
+    fn source(&mut self, entry: &Entry, indexes: &mut Indexes) -> Wanted {
+        let input = self.input;
         for source in &entry.sources {
             let applies = source.marker.as_ref().is_none_or(|marker| {
                 let text = format!("x ; {marker}");
@@ -347,14 +442,21 @@ impl Lines<'_> {
             }
             match &source.target {
                 SourceTarget::Index(name) => {
-                    let options = self.input.indexes_of(entry);
+                    let options = input.indexes_of(entry);
                     let named = options
                         .and_then(|options| options.named.iter().find(|named| named.name == *name))
                         .filter(|named| !named.url.is_empty());
-                    return match named.and_then(|named| indexes.at(&named.url, named.flat)) {
-                        Some(id) => Wanted::From(id),
-                        None => Wanted::Anywhere,
+                    if named.is_none()
+                        && !options.is_some_and(|o| o.named.iter().any(|n| n.name == *name))
+                    {
+                        self.unnamed(entry, name);
+                    }
+                    let known = || index::by_name(name).map(|known| known.url);
+                    let id = match named {
+                        Some(named) => indexes.at(&named.url, named.flat),
+                        None => known().and_then(|url| indexes.at(&url, false)),
                     };
+                    return id.map_or(Wanted::Anywhere, Wanted::From);
                 }
                 SourceTarget::Registry(url) => {
                     return indexes.at(url, false).map_or(Wanted::Anywhere, Wanted::From);
@@ -363,6 +465,20 @@ impl Lines<'_> {
             }
         }
         Wanted::Anywhere
+    }
+
+    /// A source that names an index which the file does not define.
+    fn unnamed(&mut self, entry: &Entry, name: &str) {
+        self.noted.push(Noted {
+            code: "index-missing",
+            message: format!(
+                "{} is to come from the index '{name}', which the file does not define",
+                entry.raw_name
+            ),
+            help: Some(format!("add the index with name = \"{name}\" and its url")),
+            severity: Severity::Error,
+            span: Some(entry.span),
+        });
     }
 
     /// A wheel at a URL or a path is judged by its name; what else a line points at is not read.
@@ -393,6 +509,7 @@ impl Lines<'_> {
                     bound: false,
                     source: None,
                     wheel: Some(file),
+                    channels: None,
                 };
                 self.push(entry, line);
             }
@@ -401,6 +518,7 @@ impl Lines<'_> {
                 code: "platform-unsupported",
                 message: format!("{file} is not the name of a wheel that any Python accepts"),
                 help: None,
+                severity: Severity::Error,
                 span: Some(entry.span),
             });
         } else if local
@@ -413,6 +531,7 @@ impl Lines<'_> {
                     "{shown} points at {text}, which is a folder of the machine that wrote the file"
                 ),
                 help: Some("write NAME==VERSION; `pip list --format=freeze` does".to_owned()),
+                severity: Severity::Error,
                 span: Some(entry.span),
             });
         } else {
