@@ -12,10 +12,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cuda_lock_constraint::catalog::Catalog;
+use cuda_lock_constraint::constraint::{Force, Reason};
 use cuda_lock_constraint::explain;
 use cuda_lock_constraint::fix::{self, Budget, Change};
 use cuda_lock_constraint::name::Name;
-use cuda_lock_constraint::solve::{Problem, SolveError, Statement, solve};
+use cuda_lock_constraint::package::Package;
+use cuda_lock_constraint::solve::{LayerBound, Problem, SolveError, Statement, solve};
 use cuda_lock_constraint::version::system_range;
 
 use catalog::{Index, glibc, on, problem, pypi};
@@ -408,6 +410,23 @@ fn a_wish_that_no_build_grants() {
     "#);
 }
 
+/// What a container image, or another target of env.toml, asks of a layer beside env.toml's own wish.
+#[test]
+fn two_bounds_on_one_layer() {
+    let mut problem = problem("3.11", &["torch==2.6.0"]);
+    problem.machine.cuda = Some(("<12".to_owned(), system_range("<12").unwrap()));
+    problem.bounds.push(LayerBound {
+        package: Package::Cuda,
+        range: system_range(">=12.4").unwrap(),
+        force: Force::Requires,
+        reason: Reason::Manifest { text: "cuda = \">=12.4\" of the target deploy".into() },
+    });
+    insta::assert_snapshot!(report(problem, pypi()), @r#"
+    env.toml asks for cuda = "<12" and cuda = ">=12.4" of the target deploy
+    fix: no wish for CUDA ()
+    "#);
+}
+
 #[test]
 fn library_pins_two_levels_down() {
     let wishes = ["numpy", "torch==2.3.1", "torchvision", "tensorflow[and-cuda]==2.16.1"];
@@ -464,14 +483,14 @@ fn explained(problem: Problem, name: &str) -> String {
 #[test]
 fn why_torch_is_not_newer() {
     let problem = on("535.104.05", "RTX 3090", &["torch", "torchvision"]);
-    insta::assert_snapshot!(explained(problem, "torch"), @r#"
+    insta::assert_snapshot!(explained(problem, "torch"), @"
     torch 2.6.0
     env.toml needs any version | torch
     torchvision 0.21.0 needs ==2.6.0 | METADATA: torch==2.6.0
-    2.8.0: torchvision >=0.15.2 needs torch <=2.0.1, >=2.3.1,<=2.6.0 or >=2.11.0; env.toml asks for torchvision
-    2.10.0: torchvision >=0.15.2 needs torch <=2.0.1, >=2.3.1,<=2.6.0 or >=2.11.0; env.toml asks for torchvision
+    2.8.0: torchvision >=0.15.2 needs torch <=2.6.0 or >=2.11.0; env.toml asks for torchvision
+    2.10.0: torchvision >=0.15.2 needs torch <=2.6.0 or >=2.11.0; env.toml asks for torchvision
     2.11.0: torch 2.11.0 needs CUDA 13.0; CUDA 13.0 needs driver >=580.65.06; the machine has driver 535.104.05
-    "#);
+    ");
 }
 
 #[test]

@@ -10,6 +10,8 @@
 mod case;
 #[path = "unsolvable/machine.rs"]
 mod machine;
+#[path = "unsolvable/near.rs"]
+mod near;
 #[path = "unsolvable/packages.rs"]
 mod packages;
 #[path = "unsolvable/stack.rs"]

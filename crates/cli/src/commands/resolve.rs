@@ -317,7 +317,7 @@ impl Run<'_> {
         let tried = fix::find(problem, &self.catalog, found, others, fix::Budget::default());
         let located = fixes::located(&tried, self.manifest, plan);
         if json {
-            reports.push(json::unsolved(target, found, located));
+            reports.push(json::unsolved(target, found, &tried, located));
         } else {
             fixes::print(&located, &tried, found, self.manifest);
         }

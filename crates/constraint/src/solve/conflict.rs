@@ -19,7 +19,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::constraint::{Constraint, Reason};
-use crate::machine::{Libraries, Machine};
+use crate::machine::{Libc, Libraries, Machine};
 use crate::name::Name;
 use crate::package::Package;
 use crate::solve::candidates::{PassedOver, Rejection};
@@ -80,6 +80,19 @@ impl Setting {
             machine: problem.machine.clone(),
             python: format!("{major}.{minor}"),
             indexes: problem.sources.iter().map(|source| source.name.clone()).collect(),
+        }
+    }
+
+    /// The version of a layer that the machine fixes, as people write it.
+    fn version_of(&self, package: Package) -> Option<String> {
+        match package {
+            Package::Python => Some(self.python.clone()),
+            Package::Driver => self.machine.driver.as_ref().map(ToString::to_string),
+            Package::Glibc => match self.machine.libc.as_ref()? {
+                Libc::Glibc(version) => Some(version.to_string()),
+                Libc::Musl(_) => None,
+            },
+            _ => None,
         }
     }
 

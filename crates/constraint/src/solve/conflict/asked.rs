@@ -39,7 +39,7 @@ impl Asked {
             }
             let of_machine = is_of_machine(*package, setting);
             let words = if of_machine { &mut asked.machine } else { &mut asked.wishes };
-            for word in asked_text(fact, of_machine) {
+            for word in asked_text(fact, setting, of_machine) {
                 if !words.contains(&word) {
                     words.push(word);
                 }
@@ -64,21 +64,30 @@ impl Asked {
 }
 
 /// What the root asks of one package, in the words of env.toml where those say it; a part for each bound.
-fn asked_text(fact: &CollidingFact, of_machine: bool) -> Vec<String> {
+///
+/// Facts of matrices are sentences of their own. One layer can have several bounds: what the machine has, and what its
+/// image asks for.
+fn asked_text(fact: &CollidingFact, setting: &Setting, of_machine: bool) -> Vec<String> {
     let CollidingFact::Needs { package, range, reasons, .. } = fact else { return Vec::new() };
+    let is_row = |(_, reason): &(_, Reason)| matches!(reason, Reason::Matrix(_));
     if is_numbered(*package) || (of_machine && is_library(*package)) {
-        return vec![machine_text(*package, range)];
+        let only_rows = !reasons.is_empty() && reasons.iter().all(is_row);
+        let own = setting.version_of(*package);
+        return match own {
+            Some(version) => vec![format!("{package} {version}")],
+            None if only_rows => Vec::new(),
+            None => vec![machine_text(*package, range)],
+        };
     }
     let stated = reasons.iter().filter_map(|(_, reason)| match reason {
         Reason::Manifest { text } => Some(text.to_string()),
         _ => None,
     });
     let stated: Vec<String> = stated.collect();
-    match reasons.first() {
-        Some((_, Reason::Matrix(_))) => Vec::new(),
-        _ if stated.is_empty() => vec![machine_text(*package, range)],
-        _ => stated,
+    if stated.is_empty() && !reasons.iter().any(is_row) {
+        return vec![machine_text(*package, range)];
     }
+    stated
 }
 
 /// What the machine is, as against what is asked of it.

@@ -114,12 +114,15 @@ fn statement(
     setting: &Setting,
 ) -> Option<Statement> {
     match fact {
-        CollidingFact::Needs { subject: Package::Root, reasons, .. } => match reasons.first() {
-            Some((_, Reason::Matrix(fact))) => {
-                Some(Statement { text: fact.text.clone(), source: fact.sources.first().cloned() })
-            }
-            _ => None,
-        },
+        CollidingFact::Needs { subject: Package::Root, reasons, .. } => {
+            reasons.iter().find_map(|(_, reason)| match reason {
+                Reason::Matrix(fact) => Some(Statement {
+                    text: fact.text.clone(),
+                    source: fact.sources.first().cloned(),
+                }),
+                _ => None,
+            })
+        }
         CollidingFact::Needs { subject, versions, known, package, range, existing, reasons } => {
             let subject_text = package_text(*subject, &versions_text(*subject, versions, known));
             let is_of_files = matches!(package, Package::Python | Package::Glibc);
@@ -183,6 +186,7 @@ fn statement(
                 Some(newest) => Statement {
                     text: passed_over_text(
                         &package_text(*package, &passed_text(*package, passed_over, known)),
+                        passed_over.len() > 1,
                         &newest.why,
                     ),
                     source: None,
@@ -290,11 +294,12 @@ fn passed_text(package: Package, passed_over: &[Rejection], known: &[Version]) -
 }
 
 /// Why builds were passed over.
-fn passed_over_text(builds: &str, why: &PassedOver) -> String {
+fn passed_over_text(builds: &str, several: bool, why: &PassedOver) -> String {
     let (is, has) = if is_list(builds) { ("are", "have") } else { ("is", "has") };
     match why {
         PassedOver::Prerelease => {
-            let what = if is_list(builds) { "pre-releases" } else { "a pre-release" };
+            let what = if several { "pre-releases" } else { "a pre-release" };
+            let is = if several { "are" } else { "is" };
             format!("{builds} {is} {what}, and those are taken only when they are asked for")
         }
         PassedOver::Yanked(why) if why.is_empty() => {
