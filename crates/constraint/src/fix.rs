@@ -144,6 +144,31 @@ pub fn find(
     search.found
 }
 
+/// The conflict that is there even without a requirement that names no version, when such a one takes part: what was
+/// pinned collides then, and says more than that nothing is left for the rest.
+///
+/// `None` when the conflict needs it.
+#[must_use]
+pub fn among_pins(
+    problem: &Problem,
+    catalog: &Arc<dyn Catalog>,
+    conflict: &Conflict,
+) -> Option<Box<Conflict>> {
+    let open = |asked: &&Arc<Requirement>| asked.specifiers.is_empty() && asked.url.is_none();
+    let involved = candidates::of(problem, conflict).dropping;
+    if involved.iter().filter(open).count() == involved.len() {
+        return None;
+    }
+    involved.iter().filter(open).find_map(|requirement| {
+        let mut without = problem.clone();
+        Change::Drop { requirement: Arc::clone(requirement) }.make(&mut without);
+        match solve(Arc::new(without), Arc::clone(catalog)) {
+            Err(SolveError::Conflict(other)) if other.asks_else(conflict) => Some(other),
+            _ => None,
+        }
+    })
+}
+
 struct Search<'a> {
     deadline: Instant,
     budget: Budget,
@@ -176,7 +201,7 @@ impl Search<'_> {
         }
         self.found.solves += 1;
         // One hard try must not take the time of all others.
-        let share = Instant::now() + self.budget.time / 2;
+        let share = Instant::now() + self.budget.time * 2 / 3;
         let bounded = Arc::new(Bounded::new(
             Arc::clone(catalog),
             self.budget.questions,

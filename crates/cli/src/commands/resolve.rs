@@ -303,6 +303,8 @@ impl Run<'_> {
     ) {
         let target = plan.spec.name.as_deref();
         let json = self.args.format == Format::Json;
+        let sharper = fix::among_pins(problem, &self.catalog, found);
+        let found = sharper.as_deref().unwrap_or(found);
         if !json {
             if let Some(target) = target {
                 message::line(format_args!("target {target}:"));
