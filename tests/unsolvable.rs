@@ -28,3 +28,20 @@ fn every_case_is_tested() {
         assert!(tests.iter().any(|text| text.contains(&format!("checked(\"{id}\")"))), "{id}");
     }
 }
+
+/// The page that compares with uv shows what is printed now.
+#[test]
+fn the_page_with_uv_is_not_stale() {
+    let page =
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/conflicts-compared.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let mut blocks = 0;
+    for block in page.split("<!-- ").skip(1) {
+        let (id, block) = block.split_once(" -->\n```text\n").unwrap();
+        let (shown, _) = block.split_once("\n```").unwrap();
+        let printed = case::checked(id);
+        assert_eq!(shown, printed, "docs/conflicts-compared.md: {id} prints\n{printed}");
+        blocks += 1;
+    }
+    assert_eq!(blocks, 10);
+}
