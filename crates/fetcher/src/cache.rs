@@ -61,11 +61,7 @@ pub(crate) struct Cache {
 
 impl Cache {
     /// The cache in a folder, which need not exist. Touches nothing yet.
-    pub(crate) fn new(
-        dir: &Path,
-        observer: Arc<dyn Observer>,
-        counters: Arc<Counters>,
-    ) -> Self {
+    pub(crate) fn new(dir: &Path, observer: Arc<dyn Observer>, counters: Arc<Counters>) -> Self {
         let bucket = dir.join(BUCKET);
         Self {
             pages: bucket.join("pages"),
@@ -108,10 +104,11 @@ impl Cache {
         let pack = match known {
             Some(pack) => pack,
             None => {
-                let pack = Pack::read(&self.pack_path(name), &self.counters).unwrap_or_else(|error| {
-                    self.cannot_read(&error);
-                    Pack::default()
-                });
+                let pack =
+                    Pack::read(&self.pack_path(name), &self.counters).unwrap_or_else(|error| {
+                        self.cannot_read(&error);
+                        Pack::default()
+                    });
                 let pack = Arc::new(pack);
                 let mut packs = self.packs.lock().unwrap_or_else(PoisonError::into_inner);
                 packs.insert(name, Arc::clone(&pack));

@@ -16,8 +16,8 @@ use tokio::sync::Semaphore;
 use url::Url;
 
 use crate::cache::{Cache, default_dir};
-use crate::engine::Engine;
 use crate::config::{FetcherConfig, Mode, SourceFormat, StaticMetadata};
+use crate::engine::Engine;
 use crate::flat::FlatResult;
 use crate::hosts::Hosts;
 use crate::net::{Clients, Gates, Http, Keyring};

@@ -108,7 +108,8 @@ impl Inner {
             Answer::Page(head, bytes) => {
                 let inner = Arc::clone(self);
                 let opened =
-                    apart(bytes.len(), move || inner.read_project(&url, name, &head, bytes)).await?;
+                    apart(bytes.len(), move || inner.read_project(&url, name, &head, bytes))
+                        .await?;
                 Ok(self.project_of(id, name, opened))
             }
             Answer::Other(head) => match head.status.as_u16() {

@@ -17,7 +17,9 @@ use crate::body::{METADATA_LIMIT, unpack};
 use crate::cache::Said;
 use crate::config::Mode;
 use crate::fetcher::{Inner, MetadataResult};
-use crate::metadata::{SdistError, SdistKind, metadata_from_sdist, metadata_from_wheel, parse_metadata};
+use crate::metadata::{
+    SdistError, SdistKind, metadata_from_sdist, metadata_from_wheel, parse_metadata,
+};
 use crate::net::{Buffer, Request, shown};
 use crate::observer::{Event, Kind, add};
 use crate::project::{apart, unusable};

@@ -44,9 +44,7 @@ impl Versions {
     /// All of them, ascending.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Pep440> + ExactSizeIterator {
         self.read.iter().enumerate().map(|(index, cell)| {
-            cell.get_or_init(|| {
-                self.text_at(index).parse().unwrap_or_else(|_| Pep440::new([0]))
-            })
+            cell.get_or_init(|| self.text_at(index).parse().unwrap_or_else(|_| Pep440::new([0])))
         })
     }
 

@@ -142,8 +142,9 @@ fn held_back(
     let (Ok(name), Some(version)) = (Name::new(TORCH), public(solution)) else { return Ok(None) };
     let source = chosen.version.source();
     let Some(project) = catalog.project(source, name)? else { return Ok(None) };
-    let candidates =
-        Candidates::join(vec![(source, project)], |source, version| problem.takes_some(source, version));
+    let candidates = Candidates::join(vec![(source, project)], |source, version| {
+        problem.takes_some(source, version)
+    });
     let tags = Tags::for_target(&problem.target);
     let judge = Judge { tags: &tags, policy: &problem.policy, sources: &problem.sources };
     let in_range = |build: &Version| {
@@ -162,7 +163,8 @@ fn held_back(
                 stated.is_none_or(|stated: pep440_rs::VersionSpecifiers| stated.contains(python))
             })
     });
-    let is_newer = newer.and_then(|n| n.version().version()).is_some_and(|newest| *newest > version);
+    let is_newer =
+        newer.and_then(|n| n.version().version()).is_some_and(|newest| *newest > version);
     Ok(is_newer.then_some(version))
 }
 

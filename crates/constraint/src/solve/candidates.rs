@@ -159,7 +159,8 @@ impl<'a> Build<'a> {
     pub(super) fn tagged(self) -> &'a Version {
         self.candidate.version.get_or_init(|| {
             let version = self.project.versions.get(self.candidate.index as usize);
-            let build = |version: &pep440_rs::Version| DistVersion::new(version.clone(), self.source);
+            let build =
+                |version: &pep440_rs::Version| DistVersion::new(version.clone(), self.source);
             Version::Dist(version.map_or_else(DistVersion::absent, build))
         })
     }

@@ -203,9 +203,7 @@ impl Provider {
         let known =
             package.dist_name().and_then(|name| self.candidates.borrow().get(&name).cloned());
         match known.flatten() {
-            Some(candidates) => {
-                candidates.builds().map(|build| build.tagged().clone()).collect()
-            }
+            Some(candidates) => candidates.builds().map(|build| build.tagged().clone()).collect(),
             None => Vec::new(),
         }
     }

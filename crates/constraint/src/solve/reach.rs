@@ -110,10 +110,9 @@ impl Problem {
     pub(super) fn takes_some(&self, source: SourceId, version: Option<&Pep440>) -> bool {
         match version {
             Some(version) => self.takes(source, version),
-            None => !matches!(
-                self.source(source).map(|s| &s.kind),
-                Some(SourceKind::PyTorch { .. })
-            ),
+            None => {
+                !matches!(self.source(source).map(|s| &s.kind), Some(SourceKind::PyTorch { .. }))
+            }
         }
     }
 

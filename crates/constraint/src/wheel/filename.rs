@@ -143,7 +143,8 @@ pub(super) fn pieces(text: &str, separator: u8) -> impl Iterator<Item = &str> {
         let whole = rest?;
         // A separator is ASCII, so the text is cut between characters.
         let cut = whole.bytes().position(|byte| byte == separator);
-        let (piece, after) = match cut.and_then(|at| Some((whole.get(..at)?, whole.get(at + 1..)?))) {
+        let (piece, after) = match cut.and_then(|at| Some((whole.get(..at)?, whole.get(at + 1..)?)))
+        {
             Some((piece, after)) => (piece, Some(after)),
             None => (whole, None),
         };

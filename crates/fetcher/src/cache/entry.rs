@@ -82,13 +82,9 @@ impl Entry {
         counters: &Arc<Counters>,
     ) -> io::Result<Option<Self>> {
         match Kept::open(path, counters) {
-            Ok(kept) => {
-                Ok(Self::decode(kept).filter(|entry| entry.header.url == url.as_str()))
-            }
+            Ok(kept) => Ok(Self::decode(kept).filter(|entry| entry.header.url == url.as_str())),
             Err(error) if is_absent(&error) => Ok(None),
-            Err(error) => {
-                Err(io::Error::new(error.kind(), format!("{}: {error}", path.display())))
-            }
+            Err(error) => Err(io::Error::new(error.kind(), format!("{}: {error}", path.display()))),
         }
     }
 

@@ -42,11 +42,7 @@ enum State {
 
 impl Writer {
     /// Starts nothing yet: a warm run has nothing to write.
-    pub(super) fn new(
-        dir: PathBuf,
-        observer: Arc<dyn Observer>,
-        counters: Arc<Counters>,
-    ) -> Self {
+    pub(super) fn new(dir: PathBuf, observer: Arc<dyn Observer>, counters: Arc<Counters>) -> Self {
         Self { dir, observer, counters, state: Mutex::new(State::Idle) }
     }
 

@@ -3,9 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use cuda_lock_constraint::catalog::{
-    Catalog, CatalogError, File, Metadata, Project, ReleaseFiles,
-};
+use cuda_lock_constraint::catalog::{Catalog, CatalogError, File, Metadata, Project, ReleaseFiles};
 use cuda_lock_constraint::name::Name;
 use cuda_lock_constraint::version::SourceId;
 

@@ -78,8 +78,7 @@ fn installed(entry: &Entry, name: Name, version: Pep440) -> Installed {
         requires_python: None,
         provides_extra: Vec::new(),
     };
-    let project =
-        Project { versions: vec![version], files: Box::new(vec![vec![file]]), skipped: Vec::new() };
+    let project = Project { versions: vec![version].into(), files: Box::new(vec![vec![file]]) };
     Installed { project: Arc::new(project), metadata: Arc::new(metadata) }
 }
 

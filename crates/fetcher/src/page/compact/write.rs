@@ -77,10 +77,7 @@ fn record<'a>(file: &'a File, before: Option<&File>) -> FileRecord<'a> {
             file.requires_python.as_deref(),
             before.and_then(|before| before.requires_python.as_deref()),
         ),
-        yanked: text(
-            file.yanked.as_deref(),
-            before.and_then(|before| before.yanked.as_deref()),
-        ),
+        yanked: text(file.yanked.as_deref(), before.and_then(|before| before.yanked.as_deref())),
         upload_time: file.upload_time.map(|time| (time.as_second(), time.subsec_nanosecond())),
         core_metadata: match &file.core_metadata {
             CoreMetadata::No => CoreMetadataRecord::No,
