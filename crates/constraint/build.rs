@@ -20,6 +20,7 @@ fn main() {
     compile::<rows::bound::File>(&matrices, &out, "bound");
     compile::<rows::broken::File>(&matrices, &out, "broken");
     compile::<rows::companions::File>(&matrices, &out, "companions");
+    compile::<rows::conda::File>(&matrices, &out, "conda");
     compile::<rows::indexes::File>(&matrices, &out, "indexes");
     compile::<rows::numpy_abi::File>(&matrices, &out, "numpy_abi");
     compile::<rows::onnx::File>(&matrices, &out, "onnx");

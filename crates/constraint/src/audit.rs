@@ -12,10 +12,13 @@
 //! | `known` | which builds PyTorch's indexes are known to have, where they are not asked |
 //! | `pick` | which build an installer takes for one name |
 //! | `install` | all builds it takes, dependencies included |
-//! | `judge`, `layers`, `absent`, `places` | what does not hold |
+//! | `conda` | what conda packages stand for, and which channel has them |
+//! | `judge`, `layers`, `absent`, `places`, `around` | what does not hold |
 
 mod absent;
+mod around;
 mod code;
+mod conda;
 mod finding;
 mod install;
 mod judge;
@@ -29,5 +32,5 @@ mod table;
 pub use code::{Code, code_of_rule, find_code};
 pub use finding::{FactText, Finding, Severity, Verdict};
 pub use judge::audit;
-pub use question::{Line, Question};
+pub use question::{Line, Question, Surroundings};
 pub use table::CODES;

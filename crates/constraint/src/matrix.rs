@@ -38,6 +38,11 @@ matrix!(
 );
 
 matrix!(
+    /// Conda packages of the CUDA stack (`matrices/conda.toml`).
+    conda
+);
+
+matrix!(
     /// Public indexes (`matrices/indexes.toml`).
     indexes
 );

@@ -9,8 +9,10 @@ mod cursor;
 mod error;
 mod marker;
 mod parse;
+mod strict;
 
 pub use cache::RequirementCache;
 pub use error::{Fault, RequirementError};
 pub use marker::{Marker, MarkerEnvironment};
 pub use parse::{Requirement, UrlRequirement, parse_specifiers};
+pub use strict::refused;

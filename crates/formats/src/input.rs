@@ -44,6 +44,7 @@ mod shell;
 mod site_packages;
 mod sniff;
 mod specifier;
+mod surroundings;
 mod tables;
 mod text;
 mod toml_doc;

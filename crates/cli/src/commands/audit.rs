@@ -1,5 +1,6 @@
 //! `cuda-lock audit`: would what files install run on that machine?
 
+mod around;
 mod ask;
 mod gather;
 mod indexes;

@@ -7,16 +7,18 @@ use super::finding::{FactText, Finding, Severity};
 use super::judge::Case;
 use super::known::{self, Standing};
 use super::pick::{Missing, Unfit, label_of};
+use crate::machine::{Brand, Platform};
 use crate::name::Name;
-use crate::rules::torch::backend_cuda;
-use crate::rules::{broken, index};
+use crate::rules::torch::{TORCH, backend_cuda};
+use crate::rules::{broken, companion, index, library};
 use crate::version::DistVersion;
-use crate::wheel::Why;
+use crate::wheel::{ReleaseFit, Why};
 
 /// Adds a finding for everything that is asked for and not there.
 pub(super) fn judge(case: &mut Case<'_>) {
     let mut findings = Vec::new();
     for (name, line, why) in &case.installed.missing {
+        findings.extend(off_platform(case, *name, *line, why));
         let version = pinned(case, *name, *line);
         findings.extend(
             match why {
@@ -24,7 +26,10 @@ pub(super) fn judge(case: &mut Case<'_>) {
                 Missing::Version(newest) => {
                     Some(not_found(case, *name, version.as_ref(), newest.as_ref()))
                 }
-                Missing::Unfit(build, unfit) => misfit(case, *name, build, unfit),
+                Missing::Unfit(build) => build
+                    .unfit
+                    .as_ref()
+                    .and_then(|unfit| misfit(case, *name, &build.version, unfit)),
             }
             .map(|mut finding| {
                 finding.line = *line;
@@ -122,6 +127,20 @@ fn not_found(
             Some(known) => format!("add --extra-index-url {}", known.url.trim_end_matches('/')),
             None => "name the index that has it, or pin the version without its label".to_owned(),
         });
+        let exists = stands(case, name, version, &label) == Standing::There;
+        if exists && !case.question.surroundings.names_index {
+            finding.severity = unnamed_index(case);
+            finding.message = format!(
+                "{what} is on PyTorch's index for {label}, and the file names no index: the installer must be told of it elsewhere"
+            );
+        }
+        return finding;
+    }
+    if let Some(fact) = index::only_there(name, version) {
+        finding.code = "index-missing";
+        finding.severity = unnamed_index(case);
+        finding.message = format!("{what} is not on {asked}: {}", fact.text);
+        finding.facts = vec![FactText::of(&fact)];
         return finding;
     }
     let elsewhere =
@@ -132,6 +151,111 @@ fn not_found(
         finding.fix = Some("use --extra-index-url instead of --index-url".to_owned());
     }
     finding
+}
+
+/// Whether a release was built for a backend: by the facts, or by the torch that its METADATA on PyPI pins.
+fn stands(case: &Case<'_>, name: Name, version: &Pep440, backend: &str) -> Standing {
+    let known = known::standing(name, version, backend, case.question.target.platform);
+    let labelled = companion::family(name).is_some_and(|family| family.labelled);
+    if known != Standing::Unknown
+        || !labelled
+        || case.question.target.platform == Platform::MacosArm64
+    {
+        return known;
+    }
+    let pinned = || {
+        let public = version.clone().without_local();
+        let project = case.picker.on_pypi(name)?;
+        let index = project.versions.binary_search(&public).ok()?;
+        let file =
+            project.files.files(index).into_iter().find(|file| file.filename.ends_with(".whl"))?;
+        let metadata = case.picker.catalog().metadata(case.question.pypi()?, name, &file).ok()?;
+        let requirements =
+            metadata.requires_dist.iter().filter_map(|line| case.requirements.get(line).ok());
+        let torch =
+            requirements.into_iter().find(|requirement| requirement.name.as_str() == TORCH)?;
+        let exact = torch.specifiers.iter().find(|s| *s.operator() == Operator::Equal)?;
+        Some(exact.version().only_release())
+    };
+    pinned().map_or(Standing::Unknown, |torch| known::torch(&torch, backend))
+}
+
+/// How much it counts that a build exists and the file does not say where. A file that records what is installed need not
+/// say so, and with a driver the question is whether it runs; a file that is to be installed as it stands must.
+fn unnamed_index(case: &Case<'_>) -> Severity {
+    let question = case.question;
+    if question.closed || question.machine.driver.is_some() {
+        return Severity::Note;
+    }
+    // Nobody writes these down by hand: they come from a list of what is installed.
+    let recorded = question.lines.iter().any(|line| {
+        let name = line.requirement.name;
+        library::is_library(name) || name.as_str() == "triton"
+    });
+    let has_gpu = question.machine.gpus.is_some() || !question.unknown_gpus.is_empty();
+    if recorded || has_gpu || question.surroundings.shell {
+        Severity::Warning
+    } else {
+        Severity::Error
+    }
+}
+
+/// A version that is not there, of a project that had no files for this platform at that time: that is the reason.
+fn off_platform(
+    case: &Case<'_>,
+    name: Name,
+    line: Option<usize>,
+    why: &Missing,
+) -> Option<Finding> {
+    let version = pinned(case, name, line)?;
+    if !matches!(why, Missing::Version(_)) || label_of(&version).is_some() {
+        return None;
+    }
+    let project = case.picker.on_pypi(name)?;
+    let at = project.versions.binary_search(&version).unwrap_or_else(|place| place);
+    // The release before, or the first one of all.
+    let nearest = at.checked_sub(1).unwrap_or(at);
+    let tags = case.picker.tags().with_plain_linux(true);
+    let misfit = |index: usize| -> Option<Why> {
+        let fit = ReleaseFit::of(&project.files.files(index), &tags);
+        if fit.best.is_some() || fit.sdist.is_some() {
+            return None;
+        }
+        let (_, why) = fit.nearest_miss()?;
+        matches!(why, Why::Platform(_)).then(|| why.clone())
+    };
+    let why = misfit(nearest)?;
+    let fits = |index: &usize| {
+        let fit = ReleaseFit::of(&project.files.files(*index), &tags);
+        fit.rejected.iter().all(|(_, why)| !matches!(why, Why::Platform(_))) || fit.best.is_some()
+    };
+    let first = (nearest..project.versions.len()).find(fits).and_then(|i| project.versions.get(i));
+    let platform = case.question.target.platform;
+    let since = first.map_or_else(
+        || format!("no release of {name} has files for {platform}"),
+        |first| format!("{name} has files for {platform} since {first}"),
+    );
+    let known = project.versions.get(nearest)?;
+    Some(Finding {
+        code: "platform-unsupported",
+        severity: Severity::Error,
+        package: Some(name),
+        message: format!("{name} {version} has no file for {platform}: {since}"),
+        line,
+        facts: vec![FactText::new(
+            format!("{name} {known}: {why}"),
+            format!("file names of {name} {known}"),
+        )],
+        symptom: Some(format!("ERROR: No matching distribution found for {name}")),
+        fix: jetson(case),
+    })
+}
+
+/// Where builds for a Jetson are.
+fn jetson(case: &Case<'_>) -> Option<String> {
+    let is_jetson =
+        case.question.machine.gpus.iter().flatten().any(|gpu| gpu.brand == Brand::Jetson);
+    is_jetson.then(|| "take a wheel that is built for the JetPack of the device".to_owned())
 }
 
 fn spelled(name: Name, version: Option<&Pep440>) -> String {

@@ -10,7 +10,8 @@ use super::pick::{Missing, Pick, Picked, Picker, Wish};
 use crate::catalog::{CatalogError, Metadata};
 use crate::name::Name;
 use crate::requirement::{Requirement, RequirementCache};
-use crate::version::{DistVersion, Range, SourceId, any_build};
+use crate::rules::cuda_bound;
+use crate::version::{DistVersion, Range, SourceId, Version, any_build};
 
 /// A build that is taken.
 #[derive(Clone, Debug)]
@@ -25,6 +26,9 @@ pub(super) struct Taken {
     pub(super) direct: bool,
     /// Whether a line pins it to one version.
     pub(super) pinned: bool,
+    /// Whether it can be installed, so that what it requires comes along. One that does not fit the target is judged by
+    /// what it says itself.
+    pub(super) expands: bool,
 }
 
 /// What an installer takes, and what it does not find.
@@ -41,6 +45,8 @@ pub(super) type Lacking = (Name, Option<usize>, Missing);
 /// Rounds of widening after which the set is taken as it is: each round makes at least one choice final, and real
 /// sets need less than ten.
 const ROUNDS: usize = 12;
+/// So many builds are stepped back from before a clash is taken for what it is.
+const STEPS_BACK: usize = 16;
 /// So many older releases are tried for a distribution that is not pinned, as pip does when it backtracks.
 const TRIES: usize = 60;
 
@@ -59,28 +65,146 @@ struct Need {
 }
 
 pub(super) struct Installer<'a> {
-    pub(super) picker: &'a Picker<'a>,
-    pub(super) requirements: &'a RequirementCache,
+    picker: &'a Picker<'a>,
+    requirements: &'a RequirementCache,
     /// What was taken last for a name, and within which range: most names are settled after the first round.
-    pub(super) settled: RefCell<BTreeMap<Name, (Range, Range, Pick)>>,
+    settled: RefCell<BTreeMap<Name, (Range, Range, Pick)>>,
+    /// What bounds each name in the last round.
+    needs: RefCell<BTreeMap<Name, (Need, Need)>>,
+    /// Builds that were given up, because what they require clashes with what something else requires.
+    refused: RefCell<BTreeMap<Name, BTreeSet<DistVersion>>>,
 }
 
-impl Installer<'_> {
-    /// Repeats "choose for every name, read METADATA" until nothing changes.
+impl<'a> Installer<'a> {
+    pub(super) fn new(picker: &'a Picker<'a>, requirements: &'a RequirementCache) -> Self {
+        Self {
+            picker,
+            requirements,
+            settled: RefCell::default(),
+            needs: RefCell::default(),
+            refused: RefCell::default(),
+        }
+    }
+
+    /// Repeats "choose for every name, read METADATA" until nothing changes; then steps back from builds that only clash
+    /// with others that nobody pinned, as an installer does, and repeats.
     pub(super) fn run(&self) -> Installed {
-        let mut known: BTreeMap<Name, Taken> = BTreeMap::new();
-        let mut result = Installed::default();
+        let mut result = self.settle(BTreeMap::new());
+        let mut hopeless = BTreeSet::new();
+        for _ in 0..STEPS_BACK {
+            if self.picker.question.closed || !self.step_back(&result.taken, &mut hopeless) {
+                break;
+            }
+            result = self.settle(result.taken);
+        }
+        result
+    }
+
+    fn settle(&self, mut known: BTreeMap<Name, Taken>) -> Installed {
+        let mut missing = Vec::new();
         for _ in 0..ROUNDS {
-            let (next, missing) = self.round(&known);
+            let (next, lacking) = self.round(&known);
             let same = same_builds(&next, &known);
             known = next;
-            result.missing = missing;
+            missing = lacking;
             if same {
                 break;
             }
         }
-        result.taken = known;
-        result
+        Installed { taken: known, missing }
+    }
+
+    /// Gives up the build of one distribution that nobody pinned, when it requires what nothing that is taken can meet and an
+    /// older one does not. Tells whether there was one.
+    fn step_back(
+        &self,
+        taken: &BTreeMap<Name, Taken>,
+        hopeless: &mut BTreeSet<(Name, Name)>,
+    ) -> bool {
+        let mut asked: BTreeMap<Name, Vec<(Name, Range)>> = BTreeMap::new();
+        for (name, build) in taken.iter().filter(|(_, build)| build.expands) {
+            for requirement in self.required(build) {
+                asked
+                    .entry(requirement.name)
+                    .or_default()
+                    .push((*name, requirement.range().clone()));
+            }
+        }
+        for (name, mut requirers) in asked {
+            let Some(build) = taken.get(&name) else { continue };
+            let version = Version::Dist(build.build.version.clone());
+            if requirers.iter().all(|(_, range)| range.contains(&version)) {
+                continue;
+            }
+            let is_pinned = |name: &Name| taken.get(name).is_some_and(|taken| taken.pinned);
+            requirers.sort_by_key(|(by, _)| {
+                (!is_pinned(by), taken.get(by).is_none_or(|taken| !taken.direct), *by)
+            });
+            let mut held = if build.pinned {
+                Range::singleton(version)
+            } else {
+                self.needs
+                    .borrow()
+                    .get(&name)
+                    .map_or_else(any_build, |(need, _)| meet(&need.ranges))
+            };
+            for (by, range) in requirers {
+                let next = held.intersection(&range);
+                if !next.is_empty() {
+                    held = next;
+                    continue;
+                }
+                if is_pinned(&by) || hopeless.contains(&(by, name)) {
+                    continue;
+                }
+                if self.give_up(by, taken, name, &held) {
+                    return true;
+                }
+                hopeless.insert((by, name));
+            }
+        }
+        false
+    }
+
+    /// Refuses builds of `name` until one asks of `other` what `held` can meet. When none does, nothing is refused.
+    fn give_up(
+        &self,
+        name: Name,
+        taken: &BTreeMap<Name, Taken>,
+        other: Name,
+        held: &Range,
+    ) -> bool {
+        let Some(current) = taken.get(&name) else { return false };
+        let Some((need, bound)) = self.needs.borrow().get(&name).cloned() else { return false };
+        let mut refused = self.refused.borrow().get(&name).cloned().unwrap_or_default();
+        refused.insert(current.build.version.clone());
+        for _ in 0..TRIES {
+            let Pick::Build(build) = self.choose(name, &need, &bound, &refused) else {
+                return false;
+            };
+            let metadata = self.metadata(name, &build);
+            let readable = metadata.is_some();
+            let entry = Taken {
+                build: *build,
+                metadata,
+                extras: current.extras.clone(),
+                line: None,
+                direct: false,
+                pinned: false,
+                expands: true,
+            };
+            let clashes = self
+                .required(&entry)
+                .iter()
+                .any(|r| r.name == other && r.range().intersection(held).is_empty());
+            if readable && !clashes {
+                self.refused.borrow_mut().insert(name, refused);
+                self.settled.borrow_mut().remove(&name);
+                return true;
+            }
+            refused.insert(entry.build.version);
+        }
+        false
     }
 
     fn roots(&self) -> BTreeMap<Name, Need> {
@@ -88,7 +212,11 @@ impl Installer<'_> {
         for bound in [false, true] {
             for (place, line) in self.picker.question.lines.iter().enumerate() {
                 let requirement = &line.requirement;
-                if line.bound != bound || requirement.url.is_some() || line.wheel.is_some() {
+                if line.bound != bound
+                    || requirement.url.is_some()
+                    || line.wheel.is_some()
+                    || line.channels.is_some()
+                {
                     continue;
                 }
                 if bound && !needs.contains_key(&requirement.name) {
@@ -113,7 +241,7 @@ impl Installer<'_> {
         let roots = self.roots();
         let mut needs: BTreeMap<Name, Need> = BTreeMap::new();
         let mut bounds = roots.clone();
-        for taken in before.values() {
+        for taken in before.values().filter(|taken| taken.expands) {
             for requirement in self.required(taken) {
                 let need = bounds.entry(requirement.name).or_default();
                 add(need, &requirement, None);
@@ -137,23 +265,32 @@ impl Installer<'_> {
             let Some(need) = needs.get(&name).cloned() else { continue };
             let bound = bounds.get(&name).unwrap_or(&need);
             let found = self.agreeing(name, &need, bound, &roots);
+            self.needs.borrow_mut().insert(name, (need.clone(), bound.clone()));
             let (build, metadata) = match found {
                 Pick::Build(build) => {
                     let metadata = self.metadata(name, &build);
                     (*build, metadata)
                 }
                 Pick::None(why) => {
-                    missing.push((name, need.line, why));
                     // The rules that go by name and version are judged all the same.
-                    let Some(build) = as_written(&need) else { continue };
-                    (build, None)
+                    let written = match &why {
+                        Missing::Unfit(build) if need.pinned && build.runs_elsewhere() => {
+                            Some((**build).clone())
+                        }
+                        _ => as_written(name, &need),
+                    };
+                    missing.push((name, need.line, why));
+                    let Some(build) = written else { continue };
+                    let metadata = self.metadata(name, &build);
+                    (build, metadata)
                 }
                 Pick::Unknown(why) => {
                     self.picker.unchecked.borrow_mut().insert(why);
-                    let Some(build) = as_written(&need) else { continue };
+                    let Some(build) = as_written(name, &need) else { continue };
                     (build, None)
                 }
             };
+            let expands = build.unfit.is_none();
             let entry = Taken {
                 build,
                 metadata,
@@ -161,8 +298,9 @@ impl Installer<'_> {
                 line: need.line,
                 direct: need.direct,
                 pinned: need.pinned,
+                expands,
             };
-            if !self.picker.question.closed {
+            if !self.picker.question.closed && expands {
                 for requirement in self.required(&entry) {
                     let known = needs.contains_key(&requirement.name);
                     let extras_before = needs.get(&requirement.name).map_or(0, |n| n.extras.len());
@@ -268,7 +406,7 @@ impl Installer<'_> {
     }
 
     fn tried(&self, name: Name, need: &Need, bound: &Need, roots: &BTreeMap<Name, Need>) -> Pick {
-        let mut refused = BTreeSet::new();
+        let mut refused = self.refused.borrow().get(&name).cloned().unwrap_or_default();
         let first = self.choose(name, need, bound, &refused);
         if need.pinned {
             return first;
@@ -283,6 +421,7 @@ impl Installer<'_> {
                 line: None,
                 direct: false,
                 pinned: false,
+                expands: true,
             };
             let against = self.required(&entry).into_iter().any(|requirement| {
                 roots.get(&requirement.name).is_some_and(|root| {
@@ -303,9 +442,10 @@ impl Installer<'_> {
     }
 }
 
-/// The build that a pin names, when no index that was read has it.
-fn as_written(need: &Need) -> Option<Picked> {
-    let version = need.version.clone()?;
+/// The build that a pin names, when no index that was read has it. A name that facts know without a version (a nightly
+/// build under its own name) stands for the newest release they speak of.
+fn as_written(name: Name, need: &Need) -> Option<Picked> {
+    let version = need.version.clone().or_else(|| cuda_bound::nightly(name))?;
     let source = need.source.unwrap_or(SourceId::MAX);
     Some(Picked {
         version: DistVersion::new(version, source),

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::absent;
+use super::around;
 use super::code::code_of_rule;
+use super::conda;
 use super::finding::{FactText, Finding, Severity, Verdict};
 use super::install::{Installed, Installer, Taken};
 use super::layers;
@@ -19,7 +21,7 @@ use crate::package::Package;
 use crate::requirement::RequirementCache;
 use crate::rules::torch::TORCH;
 use crate::rules::{self, Build, Origin, advice, companion, library, onnxruntime};
-use crate::version::{DistVersion, Version};
+use crate::version::{DistVersion, SourceId, Version};
 use crate::wheel::WheelName;
 
 /// Everything that is gathered about one environment.
@@ -42,11 +44,12 @@ pub(super) struct Case<'a> {
 pub fn audit(question: &Question, catalog: &dyn Catalog) -> Verdict {
     let picker = Picker::new(question, catalog);
     let requirements = RequirementCache::new(question.target.marker_environment());
-    let installer =
-        Installer { picker: &picker, requirements: &requirements, settled: Default::default() };
+    let installer = Installer::new(&picker, &requirements);
     let mut installed = installer.run();
     let mut findings = Vec::new();
     places::named_wheels(&picker, &mut installed, &mut findings);
+    conda::packages(&picker, &mut installed, &mut findings);
+    around::torch_of_image(&picker, &mut installed);
     let mut machine = question.machine.clone();
     let has_torch = Name::new(TORCH).is_ok_and(|torch| installed.taken.contains_key(&torch));
     if question.image.is_some() && !has_torch {
@@ -66,6 +69,7 @@ pub fn audit(question: &Question, catalog: &dyn Catalog) -> Verdict {
     case.evaluate();
     layers::judge(&mut case);
     places::judge(&mut case);
+    around::judge(&mut case);
     case.finish()
 }
 
@@ -108,6 +112,12 @@ impl Case<'_> {
             constraints.extend(advice::constraints(&build));
             let subject = (Package::dist(*name), Version::Dist(taken.build.version.clone()));
             for requirement in installer.required(taken) {
+                // What cannot be installed brings nothing along; it still clashes with what other lines ask for.
+                let asked =
+                    |name| self.installed.taken.get(&name).is_some_and(|other| other.direct);
+                if !taken.expands && !asked(requirement.name) {
+                    continue;
+                }
                 let reason = Reason::Metadata { requirement: requirement.text().clone() };
                 let edge = |package, range| Constraint {
                     subject: subject.clone(),
@@ -245,11 +255,18 @@ impl Case<'_> {
             Reason::RequiresPython { .. } => ("python-unsupported", Severity::Error, None),
             _ => (self.pin_code(constraint), Severity::Error, None),
         };
-        if let Reason::Matrix(fact) = &constraint.reason
-            && fact.rule == "onnx-default-model"
-            && !self.both_pinned(constraint)
-        {
-            severity = Severity::Warning;
+        if let Reason::Matrix(fact) = &constraint.reason {
+            // A weekly build of onnx is there for what the next one writes; with a release, models may come from elsewhere.
+            let weekly =
+                constraint.subject.0.dist_name().is_some_and(|n| n.as_str() == "onnx-weekly");
+            let depends = match fact.rule {
+                "onnx-default-model" => !weekly && !self.both_pinned(constraint),
+                "compiled-here" => true,
+                _ => false,
+            };
+            if depends {
+                severity = Severity::Warning;
+            }
         }
         let have = match (constraint.package, found) {
             (Package::Driver | Package::Glibc | Package::Gpu(_), Some(version)) => {
@@ -363,6 +380,13 @@ impl Case<'_> {
             }
         }
         let any = self.installed.taken.keys().any(|name| library::is_library(*name));
+        // Of a wheel from elsewhere only the name is known, not for which CUDA it was built.
+        let unknown = taken.build.version.source() == SourceId::MAX;
+        let assumed = unknown
+            || missing.iter().any(|constraint| match &constraint.reason {
+                Reason::Matrix(fact) => fact.text.contains(rules::ASSUMED),
+                _ => false,
+            });
         let subject = self.title(Package::dist(name));
         let facts: Vec<FactText> = missing
             .iter()
@@ -376,7 +400,7 @@ impl Case<'_> {
         });
         Some(Finding {
             code: "library-missing",
-            severity: if any { Severity::Warning } else { Severity::Error },
+            severity: if any || assumed { Severity::Warning } else { Severity::Error },
             package: Some(name),
             message: format!(
                 "{subject} opens libraries that nothing here supplies: {}",
@@ -431,7 +455,7 @@ impl Case<'_> {
 pub(super) fn named(wheel: &WheelName, line: usize) -> Taken {
     Taken {
         build: Picked {
-            version: DistVersion::new(wheel.version.clone(), crate::version::SourceId::MAX),
+            version: DistVersion::new(wheel.version.clone(), SourceId::MAX),
             file: None,
             yanked: None,
             unfit: None,
@@ -441,5 +465,6 @@ pub(super) fn named(wheel: &WheelName, line: usize) -> Taken {
         line: Some(line),
         direct: true,
         pinned: true,
+        expands: true,
     }
 }

@@ -80,9 +80,9 @@ fn of_machine(case: &Case<'_>) -> Vec<Constraint> {
     if let (None, Some(image)) = (torch, &case.question.image) {
         let layers = [(Package::Cuda, Some(&image.cuda)), (Package::Cudnn, image.cudnn.as_ref())];
         for (package, version) in layers {
-            let Some(version) = version else { continue };
+            let Some(version) = version.filter(|_| !wheels_bring(case, package)) else { continue };
             if let Ok(range) = system_range(&format!("=={version}")) {
-                let text = format!("the image nvidia/cuda:{} has {package} {version}", image.tag);
+                let text = format!("the image {} has {package} {version}", image.reference());
                 constraints.push(edge(
                     package,
                     range,
@@ -93,6 +93,18 @@ fn of_machine(case: &Case<'_>) -> Vec<Constraint> {
         }
     }
     constraints
+}
+
+/// Whether wheels supply what an image would: then the image does not count.
+fn wheels_bring(case: &Case<'_>, package: Package) -> bool {
+    let prefixes: &[&str] = match package {
+        Package::Cudnn => &["nvidia-cudnn"],
+        _ => &["nvidia-cuda-runtime", "nvidia-cublas"],
+    };
+    case.installed
+        .taken
+        .keys()
+        .any(|name| prefixes.iter().any(|prefix| name.as_str().starts_with(prefix)))
 }
 
 /// The versions that satisfy all constraints, those left out that exclude an earlier one; each of these is a finding.

@@ -11,6 +11,7 @@ use super::known::{self, Standing};
 use super::question::Question;
 use crate::catalog::{Catalog, CatalogError, File, Project};
 use crate::name::Name;
+use crate::rules::index;
 use crate::version::{DistVersion, Range, SourceId, Version, python_range};
 use crate::wheel::{ReleaseFit, Tags, Why};
 
@@ -24,6 +25,26 @@ pub(super) struct Picked {
     pub(super) yanked: Option<Arc<str>>,
     /// Set when the build is there but does not fit the target.
     pub(super) unfit: Option<Unfit>,
+}
+
+impl Picked {
+    /// Whether only the Python or the glibc keeps it from being installed: then what it would do on the machine is worth
+    /// judging as well.
+    pub(super) fn runs_elsewhere(&self) -> bool {
+        match &self.unfit {
+            Some(Unfit::File(_, why)) => matches!(
+                why,
+                Why::Python(_)
+                    | Why::Python2
+                    | Why::Implementation
+                    | Why::FreeThreaded
+                    | Why::Gil
+                    | Why::Glibc(_)
+            ),
+            Some(Unfit::Python(_)) => true,
+            None => false,
+        }
+    }
 }
 
 /// Why a build does not fit.
@@ -42,8 +63,8 @@ pub(super) enum Missing {
     Project,
     /// No version is in the range; the newest one that exists.
     Version(Option<Pep440>),
-    /// There are versions, and none fits the target: the newest, and why.
-    Unfit(DistVersion, Unfit),
+    /// There are versions, and none fits the target: the one that is nearest to it, with the file that was looked at.
+    Unfit(Box<Picked>),
 }
 
 /// What is taken for a name.
@@ -148,6 +169,11 @@ impl<'a> Picker<'a> {
         page
     }
 
+    /// Whether an index was not asked, or did not answer.
+    pub(super) fn is_unread(&self, source: SourceId) -> bool {
+        self.question.unasked.contains(&source) || self.silent.borrow().contains(&source)
+    }
+
     /// The page of PyPI, whether or not the file asks it.
     pub(super) fn on_pypi(&self, name: Name) -> Option<Arc<Project>> {
         match self.page(self.question.pypi()?, name) {
@@ -198,12 +224,17 @@ impl<'a> Picker<'a> {
             candidates.extend(found);
         }
         // pip takes the highest version; of equal ones the first index wins.
+        // What a nightly index has are pre-releases, although facts name releases in their stead.
         candidates.sort_by(|a, b| {
+            let nightly = |c: &Candidate| c.page.is_none() && self.is_nightly(c.version.source());
             let by_version = b.version.version().cmp(&a.version.version());
-            by_version.then(a.version.source().cmp(&b.version.source()))
+            nightly(a)
+                .cmp(&nightly(b))
+                .then(by_version)
+                .then(a.version.source().cmp(&b.version.source()))
         });
         let prereleases = self.question.prereleases || wish.prerelease || !has_stable;
-        let mut misfit: Option<(DistVersion, Unfit)> = None;
+        let mut misfit: Option<Picked> = None;
         for candidate in &candidates {
             let Some(version) = candidate.version.version() else { continue };
             if !prereleases && version.any_prerelease() {
@@ -213,23 +244,22 @@ impl<'a> Picker<'a> {
             match picked {
                 Some(picked) if picked.unfit.is_none() => return Pick::Build(Box::new(picked)),
                 Some(picked) => {
-                    let nearer = |known: &(DistVersion, Unfit)| {
-                        picked.unfit.as_ref().map(nearness) > Some(nearness(&known.1))
-                    };
-                    if misfit.as_ref().is_none_or(nearer)
-                        && let Some(unfit) = picked.unfit
-                    {
-                        misfit = Some((candidate.version.clone(), unfit));
+                    let nearness_of = |build: &Picked| build.unfit.as_ref().map(nearness);
+                    let nearer = |known: &Picked| nearness_of(&picked) > nearness_of(known);
+                    if misfit.as_ref().is_none_or(nearer) {
+                        misfit = Some(picked);
                     }
                 }
                 None => {}
             }
         }
-        if let Some((version, unfit)) = misfit {
-            return Pick::None(Missing::Unfit(version, unfit));
+        if let Some(picked) = misfit {
+            return Pick::None(Missing::Unfit(Box::new(picked)));
         }
         let doubtful = unread.iter().any(|source| {
-            let Some(backend) = self.question.backend(*source) else { return true };
+            let Some(backend) = self.question.backend(*source) else {
+                return !self.is_gone(*source, wish);
+            };
             let standing = self.pinned(wish).map(|version| {
                 known::standing(wish.name, &version, backend, self.question.target.platform)
             });
@@ -252,6 +282,17 @@ impl<'a> Picker<'a> {
         } else {
             Pick::None(Missing::Project)
         }
+    }
+
+    /// Whether the build that is pinned is one that the index listed once, and lists no more.
+    fn is_gone(&self, source: SourceId, wish: &Wish<'_>) -> bool {
+        let label = self.pinned(wish).and_then(|version| label_of(&version));
+        let name = self.question.source(source).map_or("", |source| &source.name);
+        label.is_some_and(|label| index::is_gone(name, &label))
+    }
+
+    fn is_nightly(&self, source: SourceId) -> bool {
+        self.question.source(source).is_some_and(|source| source.name.contains("/nightly/"))
     }
 
     /// The one version of a wish.
@@ -288,7 +329,11 @@ impl<'a> Picker<'a> {
                     Standing::Never => Vec::new(),
                 }
             }
-            (Some(version), None) if label_of(&version).is_some() => vec![Some(version)],
+            (Some(version), None)
+                if label_of(&version).is_some() && !self.is_gone(source, wish) =>
+            {
+                vec![Some(version)]
+            }
             (None, Some(backend)) if wish.name.as_str() == crate::rules::torch::TORCH => {
                 let releases = known::torch_releases(backend, wish.range);
                 releases.iter().map(|release| known::labelled(release, backend)).collect()
@@ -318,9 +363,10 @@ impl<'a> Picker<'a> {
         let chosen = fit.best.as_ref().map(|best| best.0).or(fit.sdist);
         let Some(file) = chosen.and_then(|at| files.get(at)) else {
             let (at, why) = fit.nearest_miss()?;
-            let name = files.get(*at).map(|file| file.filename.clone()).unwrap_or_default();
+            let file = files.get(*at).cloned();
+            let name = file.as_ref().map(|file| file.filename.clone()).unwrap_or_default();
             let unfit = Some(Unfit::File(name, why.clone()));
-            return Some(Picked { version, file: None, yanked, unfit });
+            return Some(Picked { version, file, yanked, unfit });
         };
         let unfit =
             file.requires_python.as_ref().and_then(|specifiers| self.wrong_python(specifiers));
@@ -334,7 +380,7 @@ impl<'a> Picker<'a> {
     }
 
     /// The builds of one release are made for the same Pythons on every index; PyPI's page says for which.
-    fn unfit_by_pypi(&self, name: Name, version: &DistVersion) -> Option<Unfit> {
+    pub(super) fn unfit_by_pypi(&self, name: Name, version: &DistVersion) -> Option<Unfit> {
         if !self.question.python_known
             || !crate::rules::companion::family(name).is_some_and(|f| f.labelled)
         {

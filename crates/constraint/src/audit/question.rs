@@ -3,10 +3,13 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use pep440_rs::Version as Pep440;
+
 use crate::machine::Machine;
 use crate::requirement::Requirement;
 use crate::rules::image::Image;
 use crate::rules::onnx_model::Model;
+use crate::rules::vendor_image::VendorImage;
 use crate::solve::{Source, SourceKind};
 use crate::target::Target;
 use crate::version::SourceId;
@@ -22,6 +25,30 @@ pub struct Line {
     pub source: Option<SourceId>,
     /// The file name of the wheel that it names by URL or path.
     pub wheel: Option<String>,
+    /// The conda channels that it is taken from, most important first, when it names a conda package.
+    pub channels: Option<Vec<String>>,
+}
+
+/// What surrounds the lines: what the file says beside what it asks for.
+#[derive(Clone, Debug, Default)]
+pub struct Surroundings {
+    /// Whether the file names an index, a page of links or a backend by itself. One that does not may be meant for an
+    /// installer that is configured elsewhere.
+    pub names_index: bool,
+    /// Whether the lines are commands for a shell of which nothing else is known.
+    pub shell: bool,
+    /// Whether the tool that reads the file locks one version for all platforms, as Poetry does.
+    pub one_version: bool,
+    /// The folders of `LD_LIBRARY_PATH`.
+    pub library_path: Vec<String>,
+    /// The packages of the operating system that are installed.
+    pub system_packages: Vec<String>,
+    /// The image that everything is installed into, when it is not one of `nvidia/cuda`.
+    pub vendor_image: Option<VendorImage>,
+    /// The pip that installs, where the file tells which it is, and what brings it.
+    pub pip: Option<(Pep440, String)>,
+    /// Addresses of pages of links, as written.
+    pub find_links: Vec<String>,
 }
 
 /// One environment of a file, and the machine that it is for.
@@ -55,6 +82,8 @@ pub struct Question {
     pub closed: bool,
     /// Whether pre-releases of everything may be taken.
     pub prereleases: bool,
+    /// What the file says beside the lines.
+    pub surroundings: Surroundings,
 }
 
 impl Question {

@@ -70,6 +70,7 @@ pub fn amended(question: &Question, edits: &[Edit]) -> Question {
                         bound: false,
                         source: None,
                         wheel: None,
+                        channels: None,
                     });
                 }
             }

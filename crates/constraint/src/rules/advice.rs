@@ -8,7 +8,7 @@ use pep440_rs::Version as Pep440;
 use super::build::Build;
 use super::onnx_model::{ir_symptom, stamped_by_default};
 use super::span::Table;
-use super::{onnxruntime, owner};
+use super::{onnxruntime, owner, prebuilt};
 use crate::constraint::{Constraint, Fact, Force};
 use crate::matrix::{self, rows};
 use crate::name::Name;
@@ -26,8 +26,9 @@ const RUNTIME: &str = "onnxruntime";
 pub fn constraints(build: &Build) -> Vec<Constraint> {
     match build.name.as_str() {
         "onnx" => default_model(build),
+        "onnx-weekly" => default_model(build),
         onnxruntime::GPU => tensorrt(build),
-        _ => Vec::new(),
+        _ => prebuilt::advice(build).into_iter().collect(),
     }
 }
 

@@ -44,8 +44,17 @@ fn torch_row(build: &Build) -> Option<&'static rows::companions::Torch> {
     let mut rows =
         matrix::companions().torch.iter().filter(|r| r.name == build.name.as_str()).peekable();
     rows.peek()?;
-    let release = build.release()?;
-    rows.find(|row| row.version.parse().is_ok_and(|version: Pep440| version == release))
+    let public = build.version.version()?.clone().without_local();
+    let release = public.only_release();
+    let named = |row: &&'static rows::companions::Torch| row.version.parse::<Pep440>().ok();
+    let mut rows: Vec<_> = rows.filter_map(|row| Some((named(&row)?, row))).collect();
+    // A post-release may be built for another torch than its release.
+    rows.sort_by_key(|(version, _)| *version != public);
+    let of_post = public.is_post();
+    let found = rows
+        .into_iter()
+        .find(|(version, _)| *version == public || (!of_post && *version == release));
+    found.map(|(_, row)| row)
 }
 
 fn torch_constraint(build: &Build, row: &rows::companions::Torch) -> Option<Constraint> {

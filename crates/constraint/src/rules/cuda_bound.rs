@@ -1,31 +1,97 @@
 //! Distributions that use one CUDA major version without saying so in METADATA.
 
+use std::str::FromStr as _;
 use std::sync::LazyLock;
 
 use super::build::{Build, from_within_major, major_range};
-use super::span::Table;
+use super::span::{Found, Table};
 use crate::constraint::{Constraint, Fact, Force};
-use crate::machine::Platform;
+use pep440_rs::{Version as Pep440, VersionSpecifiers};
+
+use crate::machine::{Libraries, Machine, Platform};
 use crate::matrix::{self, rows};
+use crate::name::Name;
 use crate::package::Package;
-use crate::version::SystemVersion;
+use crate::version::{Range, SystemVersion};
 
 static BOUND: LazyLock<Table<rows::bound::Bound>> =
     LazyLock::new(|| Table::new(&matrix::bound().bound));
 
 /// The CUDA and the cuDNN that such a build uses. A release without a row is like the nearest one.
 #[must_use]
-pub fn constraints(build: &Build, platform: Platform) -> Vec<Constraint> {
+pub fn constraints(build: &Build, machine: &Machine) -> Vec<Constraint> {
     let name = build.name.as_str();
     if !matrix::bound().bound.iter().any(|row| row.name == name) {
         return Vec::new();
     }
     let concerns = |row: &rows::bound::Bound| {
-        let here = |p: &String| p == platform.as_str();
+        let here = |p: &String| p == machine.platform.as_str();
         row.name == name && (row.platforms.is_empty() || row.platforms.iter().any(here))
     };
-    let found = build.release().and_then(|release| BOUND.find(&release, concerns));
-    let Some(found) = found else { return Vec::new() };
+    let Some(release) = build.release() else { return Vec::new() };
+    let system = machine.libraries == Libraries::System;
+    let rows = [false, true].into_iter().filter(|of_system| !of_system || system);
+    let found = rows.filter_map(|s| BOUND.find(&release, |row| concerns(row) && row.system == s));
+    found.flat_map(|found| of_row(build, found)).collect()
+}
+
+/// What a build opens of the system's libraries, when wheels do not bring them.
+#[must_use]
+pub fn system_libraries(build: &Build, platform: Platform) -> Option<Fact> {
+    let concerns = |row: &rows::bound::Bound| {
+        row.system
+            && row.name == build.name.as_str()
+            && row.platforms.iter().any(|p| p == platform.as_str())
+    };
+    let row = BOUND.find(&build.release()?, concerns)?.row;
+    let cudnn = row.cudnn.as_ref().map_or_else(String::new, |cudnn| format!(" and cuDNN {cudnn}"));
+    Some(Fact {
+        rule: "missing-library",
+        text: format!(
+            "{} opens CUDA {}{cudnn} of the system, and runs on the CPU without them",
+            build.title(),
+            row.cuda_major?
+        ),
+        sources: row.source.clone(),
+        symptom: row.symptom.clone(),
+    })
+}
+
+/// Builds without GPU code on a machine whose GPUs are to be used.
+#[must_use]
+pub fn cpu_only(build: &Build, machine: &Machine) -> Vec<Constraint> {
+    let name = build.name.as_str();
+    let here = |row: &&rows::bound::CpuOnly| {
+        row.name == name
+            && (row.platforms.is_empty()
+                || row.platforms.iter().any(|p| p == machine.platform.as_str()))
+            && VersionSpecifiers::from_str(&row.versions)
+                .is_ok_and(|v| build.version.version().is_some_and(|version| v.contains(version)))
+    };
+    let Some(row) = matrix::bound().cpu_only.iter().find(here) else { return Vec::new() };
+    let fact = Fact {
+        rule: "cpu-build",
+        text: format!("{}; {}", row.text, row.fix),
+        sources: row.source.clone(),
+        symptom: None,
+    };
+    let gpus = machine.gpus.as_ref().map_or(0, Vec::len);
+    let gpus = u8::try_from(gpus).unwrap_or(u8::MAX);
+    (0..gpus)
+        .map(|gpu| {
+            build.constraint(Package::Gpu(gpu), Range::empty(), Force::IfPresent, fact.clone())
+        })
+        .collect()
+}
+
+/// The newest release that is known of a nightly build under a name of its own.
+#[must_use]
+pub fn nightly(name: Name) -> Option<Pep440> {
+    let mut rows = matrix::bound().bound.iter().filter(|row| row.nightly);
+    rows.find(|row| row.name == name.as_str())?.to.parse().ok()
+}
+
+fn of_row(build: &Build, found: Found<rows::bound::Bound>) -> Vec<Constraint> {
     let force = if found.row.if_present { Force::IfPresent } else { Force::Requires };
     let fact = |rule, what: String| Fact {
         rule,
@@ -49,12 +115,12 @@ pub fn constraints(build: &Build, platform: Platform) -> Vec<Constraint> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rules::stack::testing::{Pin, linux};
+    use crate::rules::stack::testing::{Pin, machine};
 
     #[test]
     fn ctranslate2_changed_its_cudnn_twice() {
         let lines = |version: &str| -> Vec<String> {
-            let constraints = constraints(&Pin::pypi("ctranslate2", version).build(), linux());
+            let constraints = constraints(&Pin::pypi("ctranslate2", version).build(), &machine());
             constraints.iter().map(|c| format!("{} {}", c.package, c.range)).collect()
         };
         assert_eq!(lines("4.4.0"), ["CUDA >=12.0, <13.0", "cuDNN >=8, <9.0"]);

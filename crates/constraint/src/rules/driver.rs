@@ -155,6 +155,22 @@ fn isa_of(cuda: &SystemVersion) -> Option<SystemVersion> {
     known.filter_map(|row| row.ptx_isa.as_deref()).next().map(number)
 }
 
+/// What is said about a package of the operating system that brings a Linux driver.
+#[must_use]
+pub fn package_with_driver(package: &str) -> Option<Arc<Fact>> {
+    let named = |name: &String| match name.strip_suffix('*') {
+        // `cuda-11-*` is the package of a toolkit with a driver: what follows is the minor version alone.
+        Some(prefix) => package.strip_prefix(prefix).is_some_and(|rest| {
+            !prefix.ends_with('-')
+                || rest.bytes().all(|b| b.is_ascii_digit())
+                || prefix.contains("driver")
+        }),
+        None => package == name,
+    };
+    let row = matrix::driver().package.iter().find(|row| row.names.iter().any(named))?;
+    Some(fact_with_symptom("host-driver", row.text.clone(), &row.source, row.symptom.clone()))
+}
+
 /// A forward-compatibility package that makes an older driver run a CUDA version.
 #[derive(Clone, Debug)]
 pub struct ForwardPackage {

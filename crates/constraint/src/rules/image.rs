@@ -11,6 +11,8 @@ use crate::version::SystemVersion;
 /// An `nvidia/cuda` image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Image {
+    /// The repository as messages name it; empty when the tag says it all.
+    pub repository: String,
     /// The tag: `12.4.1-cudnn-runtime-ubuntu22.04`.
     pub tag: String,
     /// The CUDA version of its libraries.
@@ -76,6 +78,18 @@ pub enum ImageError {
         /// Tags that exist.
         nearest: Vec<String>,
     },
+}
+
+impl Image {
+    /// The reference without a registry.
+    #[must_use]
+    pub fn reference(&self) -> String {
+        if self.repository.is_empty() {
+            self.tag.clone()
+        } else {
+            format!("{}:{}", self.repository, self.tag)
+        }
+    }
 }
 
 fn did_you_mean(nearest: &[String]) -> String {
@@ -164,6 +178,7 @@ fn parse_tag(tag: &str, platform: Platform) -> Result<Image, ImageError> {
         _ => Standing::Unsupported,
     };
     Ok(Image {
+        repository: "nvidia/cuda".to_owned(),
         tag: tag.to_owned(),
         cudnn: flavour
             .contains("cudnn")
@@ -223,7 +238,7 @@ pub fn image_driver(image: &Image, gpu: &Gpu, platform: Platform) -> Option<Limi
         range.union(&between(branch_number(*branch), branch_number(branch + 1)))
     });
     let cuda = image.cuda.major_minor();
-    let mut text = format!("nvidia/cuda:{} starts on drivers >= {lowest}", image.tag);
+    let mut text = format!("{} starts on drivers >= {lowest}", image.reference());
     if listed.is_empty() {
         if row.is_some() {
             text.push_str("; the older branches that it allows are not for this product line");

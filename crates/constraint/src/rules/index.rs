@@ -1,7 +1,12 @@
 //! The public indexes that are known by default: their names, addresses, and what is taken from each.
 
+use std::str::FromStr;
+
+use pep440_rs::{Version as Pep440, VersionSpecifiers};
+
 use super::build::Origin;
 use super::torch::backend_cuda;
+use crate::constraint::Fact;
 use crate::matrix;
 use crate::matrix::rows::indexes::{Index, Kind};
 use crate::name::Name;
@@ -122,6 +127,57 @@ fn serves(row: &Index, distribution: Name) -> bool {
 
 fn is_pattern(row: &Index) -> bool {
     row.url.contains(PLACEHOLDER)
+}
+
+/// Whether the index of that name once listed the builds of a backend, and lists them no more.
+#[must_use]
+pub fn is_gone(index: &str, backend: &str) -> bool {
+    let row = rows().iter().find(|row| row.name == index);
+    row.is_some_and(|row| row.gone.iter().any(|gone| gone == backend))
+}
+
+/// Where a release is that is on another index than PyPI.
+#[must_use]
+pub fn only_there(name: Name, version: &Pep440) -> Option<Fact> {
+    let row = matrix::indexes().only_there.iter().find(|row| {
+        row.name == name.as_str()
+            && VersionSpecifiers::from_str(&row.versions).is_ok_and(|v| v.contains(version))
+    })?;
+    Some(Fact {
+        rule: "stray-wheel",
+        text: row.text.clone(),
+        sources: row.source.clone(),
+        symptom: None,
+    })
+}
+
+/// The wheel that `torch` pins and that an index is known to have lost, with the fact.
+#[must_use]
+pub fn lost(index: &str, backend: Option<&str>, torch: &Pep440) -> Option<(Name, Pep440, Fact)> {
+    let row = matrix::indexes().lost.iter().find(|row| {
+        let same = match backend {
+            Some(backend) => {
+                is_index(&row.index, index) && row.backends.iter().any(|b| b == backend)
+            }
+            None => row.index == index,
+        };
+        same && VersionSpecifiers::from_str(&row.torch).is_ok_and(|torches| torches.contains(torch))
+    })?;
+    let fact = Fact {
+        rule: "lost-wheel",
+        text: row.text.clone(),
+        sources: row.source.clone(),
+        symptom: Some(format!(
+            "ERROR: Could not find a version that satisfies the requirement {}=={}",
+            row.wheel, row.version
+        )),
+    };
+    Some((Name::new(&row.wheel).ok()?, row.version.parse().ok()?, fact))
+}
+
+/// Whether `index` is the index that a row names, its backend left open.
+fn is_index(row: &str, index: &str) -> bool {
+    row == index || row.split_once(PLACEHOLDER).is_some_and(|(before, _)| index.starts_with(before))
 }
 
 #[cfg(test)]

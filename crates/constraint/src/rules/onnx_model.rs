@@ -139,7 +139,7 @@ fn library(build: &Build) -> Option<Constraint> {
 /// a model may be too new for every runtime, although its operators are not.
 #[must_use]
 pub fn stamped_by_default(build: &Build) -> Option<(u64, u64)> {
-    if build.name.as_str() != "onnx" {
+    if !matches!(build.name.as_str(), "onnx" | "onnx-weekly") {
         return None;
     }
     let found = LIBRARY.find(&build.release()?, |_| true)?;

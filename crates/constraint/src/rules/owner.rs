@@ -66,6 +66,19 @@ pub fn known_to_require(dependent: Name) -> Option<Name> {
     Name::new(&row.requires).ok()
 }
 
+/// What a distribution installs when it runs, and how to keep it from that.
+#[must_use]
+pub fn installs(name: Name) -> Option<(Fact, Name, &'static str)> {
+    let row = matrix::owners().installs.iter().find(|row| row.name == name.as_str())?;
+    let fact = Fact {
+        rule: "module-clash",
+        text: row.text.clone(),
+        sources: row.source.clone(),
+        symptom: None,
+    };
+    Some((fact, Name::new(&row.installs).ok()?, &row.fix))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -33,6 +33,8 @@ spanned!(
     rows::onnx::Runtime,
     rows::onnx::Exporter,
     rows::onnx::Library,
+    rows::onnx::Shipped,
+    rows::companions::Prebuilt,
 );
 
 /// Rows with their bounds read.
@@ -65,6 +67,9 @@ pub(super) enum Fit {
     Newer(&'static str),
 }
 
+/// What texts say that rest on the facts of another release.
+pub const ASSUMED: &str = "no fact about this release";
+
 impl Fit {
     /// The release that the row knows: `asked` itself, or the nearest one.
     pub(super) fn release(self, asked: &Pep440) -> String {
@@ -79,9 +84,7 @@ impl Fit {
         match self {
             Self::Known => String::new(),
             Self::Older(release) | Self::Newer(release) => {
-                format!(
-                    " (no fact about this release; taken from {release}, the nearest one known)"
-                )
+                format!(" ({ASSUMED}; taken from {release}, the nearest one known)")
             }
         }
     }

@@ -2,7 +2,9 @@
 
 use super::build::Build;
 use super::onnx_model::{self, Model};
-use super::{companion, cuda_bound, numpy_abi, onnxruntime, owner, torch};
+use super::{
+    companion, cuda_bound, label, numpy_abi, onnxruntime, owner, prebuilt, shipped_model, torch,
+};
 use crate::constraint::Constraint;
 use crate::machine::Machine;
 
@@ -13,9 +15,13 @@ pub fn constraints(build: &Build, machine: &Machine, model: Option<&Model>) -> V
     let mut constraints = torch::constraints(build, machine.platform);
     constraints.extend(companion::constraints(build, machine.platform));
     constraints.extend(onnxruntime::constraints(build, machine));
-    constraints.extend(cuda_bound::constraints(build, machine.platform));
+    constraints.extend(label::constraints(build));
+    constraints.extend(prebuilt::constraints(build));
+    constraints.extend(cuda_bound::constraints(build, machine));
+    constraints.extend(cuda_bound::cpu_only(build, machine));
     constraints.extend(owner::constraints(build));
     constraints.extend(numpy_abi::constraints(build, machine.platform));
+    constraints.extend(shipped_model::constraints(build));
     if let Some(model) = model {
         constraints.extend(onnx_model::constraints(build, model));
     }

@@ -239,7 +239,7 @@ fn uv(builder: &mut Builder<'_>, words: &[Word], context: &mut Context, variable
 /// The index options that environment variables set for pip and uv.
 ///
 /// `own` are those of one command, which go before those of the shell.
-fn options_of(own: &Variables, shell: &Variables) -> IndexOptions {
+pub(super) fn options_of(own: &Variables, shell: &Variables) -> IndexOptions {
     let get = |name: &str| own.get(name).or_else(|| shell.get(name)).filter(|v| !v.is_empty());
     let one = |names: [&str; 3]| names.into_iter().find_map(get).cloned();
     let many = |names: [&str; 3]| -> Vec<String> {

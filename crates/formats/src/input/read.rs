@@ -6,7 +6,9 @@ use super::loader::FileLoader;
 use super::model::{Input, Level, ProblemCode, Span};
 use super::sniff::{Kind, sniff};
 use super::text::{LineEnds, Mapped};
-use super::{ci, conda, dockerfile, environment, locks, pixi, pyproject, requirements, tables};
+use super::{
+    ci, conda, dockerfile, environment, locks, pixi, pyproject, requirements, surroundings, tables,
+};
 
 /// Reads a file of any kind. Never fails: what is wrong with the file is among [`Input::problems`].
 ///
@@ -25,7 +27,8 @@ pub fn read_as(kind: Kind, bytes: &[u8], name: &str, loader: &dyn FileLoader) ->
     let file = builder.add_file(name, bytes, ends);
     match kind {
         Kind::Requirements | Kind::SitePackages => {
-            requirements::read(&mut builder, file, name, false)
+            requirements::read(&mut builder, file, name, false);
+            surroundings::read(&mut builder, file);
         }
         Kind::PipList => tables::read(&mut builder, file),
         Kind::JsonList => tables::read_json(&mut builder, file),

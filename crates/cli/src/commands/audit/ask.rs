@@ -5,12 +5,13 @@ use std::path::Path;
 use std::str::FromStr as _;
 use std::sync::Arc;
 
-use cuda_lock_constraint::audit::{Line, Question};
+use cuda_lock_constraint::audit::{Line, Question, Severity};
 use cuda_lock_constraint::machine::Platform;
 use cuda_lock_constraint::matrix;
 use cuda_lock_constraint::requirement::{Requirement, RequirementCache};
 use cuda_lock_constraint::rules::companion::family;
 use cuda_lock_constraint::rules::image::{Image, parse_image};
+use cuda_lock_constraint::rules::index;
 use cuda_lock_constraint::target::Target;
 use cuda_lock_constraint::version::SourceId;
 use cuda_lock_constraint::wheel::WheelName;
@@ -19,6 +20,7 @@ use cuda_lock_formats::input::{
 };
 use pep440_rs::{Operator, Version as Pep440, VersionSpecifiers};
 
+use super::around;
 use super::indexes::Indexes;
 use super::installed::is_of_conda;
 use super::machine::Given;
@@ -31,6 +33,8 @@ pub struct Noted {
     pub message: String,
     /// What to do.
     pub help: Option<String>,
+    /// How much it counts.
+    pub severity: Severity,
     /// Where.
     pub span: Option<Span>,
 }
@@ -148,6 +152,7 @@ impl Reader<'_> {
             }
         }
         let options = self.input.indexes.first();
+        let image_of_file = self.base_image().map(|image| image.reference.as_str());
         let question = Question {
             target,
             python_known,
@@ -163,7 +168,9 @@ impl Reader<'_> {
             lines: lines.lines,
             closed: self.closed(),
             prereleases: options.is_some_and(|options| options.pre),
+            surroundings: around::surroundings(self.input, self.environment, image_of_file),
         };
+        lines.noted.extend(around::locale(self.input, self.given));
         Asked {
             question,
             spans: lines.spans,
@@ -213,6 +220,7 @@ impl Reader<'_> {
                             written.reference
                         ),
                         help: Some("install python3 and python3-pip first".to_owned()),
+                        severity: Severity::Error,
                         span: Some(written.span),
                     });
                 }
@@ -223,6 +231,7 @@ impl Reader<'_> {
                     code: "image-mismatch",
                     message: why.to_string(),
                     help: None,
+                    severity: Severity::Error,
                     span: Some(written.span),
                 });
                 None
@@ -319,6 +328,7 @@ impl Lines<'_> {
         if entry.origin.is_conda() {
             self.unchecked
                 .insert(format!("conda package {}: conda channels are not read", entry.raw_name));
+            self.conda(entry, bound);
             return;
         }
         let Some(name) = entry.name else {
@@ -361,7 +371,30 @@ impl Lines<'_> {
                 return;
             }
         };
-        self.push(entry, Line { requirement: Arc::new(requirement), bound, source, wheel: None });
+        self.push(
+            entry,
+            Line { requirement: Arc::new(requirement), bound, source, wheel: None, channels: None },
+        );
+    }
+
+    /// A conda package is judged by what is known of the channels.
+    fn conda(&mut self, entry: &Entry, bound: bool) {
+        let Some(name) = entry.name else { return };
+        let specifiers =
+            entry.specifiers().map_or_else(String::new, |specifiers| specifiers.to_string());
+        let Ok(requirement) = format!("{name}{specifiers}").parse::<Requirement>() else { return };
+        let channels = match &entry.channel {
+            Some(channel) => vec![channel.clone()],
+            None => self.input.indexes_of(entry).map(|o| o.channels.clone()).unwrap_or_default(),
+        };
+        let line = Line {
+            requirement: Arc::new(requirement),
+            bound,
+            source: None,
+            wheel: None,
+            channels: Some(channels),
+        };
+        self.push(entry, line);
     }
 
     /// What is installed comes from nowhere else, wherever it came from once.
@@ -380,7 +413,13 @@ impl Lines<'_> {
         let source = indexes.installed(Path::new(&folder), conda);
         self.push(
             entry,
-            Line { requirement: Arc::new(requirement), bound: false, source, wheel: None },
+            Line {
+                requirement: Arc::new(requirement),
+                bound: false,
+                source,
+                wheel: None,
+                channels: None,
+            },
         );
     }
 
@@ -391,7 +430,8 @@ impl Lines<'_> {
     }
 
     /// The index that an entry must come from here.
-    fn source(&self, entry: &Entry, indexes: &mut Indexes) -> Wanted {
+    fn source(&mut self, entry: &Entry, indexes: &mut Indexes) -> Wanted {
+        let input = self.input;
         for source in &entry.sources {
             let applies = source.marker.as_ref().is_none_or(|marker| {
                 let text = format!("x ; {marker}");
@@ -402,14 +442,21 @@ impl Lines<'_> {
             }
             match &source.target {
                 SourceTarget::Index(name) => {
-                    let options = self.input.indexes_of(entry);
+                    let options = input.indexes_of(entry);
                     let named = options
                         .and_then(|options| options.named.iter().find(|named| named.name == *name))
                         .filter(|named| !named.url.is_empty());
-                    return match named.and_then(|named| indexes.at(&named.url, named.flat)) {
-                        Some(id) => Wanted::From(id),
-                        None => Wanted::Anywhere,
+                    if named.is_none()
+                        && !options.is_some_and(|o| o.named.iter().any(|n| n.name == *name))
+                    {
+                        self.unnamed(entry, name);
+                    }
+                    let known = || index::by_name(name).map(|known| known.url);
+                    let id = match named {
+                        Some(named) => indexes.at(&named.url, named.flat),
+                        None => known().and_then(|url| indexes.at(&url, false)),
                     };
+                    return id.map_or(Wanted::Anywhere, Wanted::From);
                 }
                 SourceTarget::Registry(url) => {
                     return indexes.at(url, false).map_or(Wanted::Anywhere, Wanted::From);
@@ -418,6 +465,20 @@ impl Lines<'_> {
             }
         }
         Wanted::Anywhere
+    }
+
+    /// A source that names an index which the file does not define.
+    fn unnamed(&mut self, entry: &Entry, name: &str) {
+        self.noted.push(Noted {
+            code: "index-missing",
+            message: format!(
+                "{} is to come from the index '{name}', which the file does not define",
+                entry.raw_name
+            ),
+            help: Some(format!("add the index with name = \"{name}\" and its url")),
+            severity: Severity::Error,
+            span: Some(entry.span),
+        });
     }
 
     /// A wheel at a URL or a path is judged by its name; what else a line points at is not read.
@@ -448,6 +509,7 @@ impl Lines<'_> {
                     bound: false,
                     source: None,
                     wheel: Some(file),
+                    channels: None,
                 };
                 self.push(entry, line);
             }
@@ -456,6 +518,7 @@ impl Lines<'_> {
                 code: "platform-unsupported",
                 message: format!("{file} is not the name of a wheel that any Python accepts"),
                 help: None,
+                severity: Severity::Error,
                 span: Some(entry.span),
             });
         } else if local
@@ -468,6 +531,7 @@ impl Lines<'_> {
                     "{shown} points at {text}, which is a folder of the machine that wrote the file"
                 ),
                 help: Some("write NAME==VERSION; `pip list --format=freeze` does".to_owned()),
+                severity: Severity::Error,
                 span: Some(entry.span),
             });
         } else {

@@ -80,10 +80,10 @@ pub fn verdict(
     place: usize,
     report: &mut Report,
 ) {
-    for Noted { code, message, help, span } in &asked.noted {
+    for Noted { code, message, help, severity, span } in &asked.noted {
         let finding = Finding {
             code,
-            severity: Severity::Error,
+            severity: *severity,
             package: None,
             message: message.clone(),
             line: None,

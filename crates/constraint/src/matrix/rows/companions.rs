@@ -12,6 +12,45 @@ pub struct File {
     pub torch: Vec<Torch>,
     /// Distributions with kernels for a list of CUDA versions.
     pub cuda_choice: Vec<CudaChoice>,
+    /// Extensions whose source archive fetches a wheel for the torch that is there.
+    pub prebuilt: Vec<Prebuilt>,
+    /// Extensions of which the index has only the source archive, or a build without its kernels.
+    pub elsewhere: Vec<Elsewhere>,
+}
+
+/// The torch releases that the wheels of an extension were compiled against.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Prebuilt {
+    /// The distribution.
+    pub name: String,
+    /// First release.
+    pub from: String,
+    /// Last release; inclusive.
+    pub to: String,
+    /// Torch releases, pre-releases among them.
+    pub torch: Vec<String>,
+    /// What people see with another torch.
+    #[serde(default)]
+    pub symptom: Option<String>,
+    /// Public sources.
+    pub source: Vec<String>,
+}
+
+/// An extension whose wheels are on a page of its own.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Elsewhere {
+    /// The distribution.
+    pub name: String,
+    /// What is missing on the index, in words.
+    pub text: String,
+    /// Where the wheels are, in words.
+    pub place: String,
+    /// What people see without them.
+    pub symptom: String,
+    /// Public sources.
+    pub source: Vec<String>,
 }
 
 /// How a distribution is tied to the accelerator of its torch.

@@ -14,6 +14,22 @@ pub struct File {
     pub forward: Forward,
     /// Forward-compatibility packages, by ascending CUDA version.
     pub forward_package: Vec<ForwardPackage>,
+    /// Packages of the operating system that bring a driver.
+    pub package: Vec<SystemPackage>,
+}
+
+/// Packages of the operating system that bring a Linux driver.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SystemPackage {
+    /// Names; one that ends in `*` is a prefix.
+    pub names: Vec<String>,
+    /// Why it matters.
+    pub text: String,
+    /// What people see.
+    pub symptom: String,
+    /// Public sources.
+    pub source: Vec<String>,
 }
 
 /// A driver branch.

@@ -14,6 +14,26 @@ pub struct File {
     pub requirement: Vec<Requirement>,
     /// Operating systems of the images.
     pub os: Vec<Os>,
+    /// Images of others.
+    pub vendor: Vec<Vendor>,
+}
+
+/// An image repository whose tags tell what is inside.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Vendor {
+    /// The repository, without a registry.
+    pub repository: String,
+    /// Whether tags begin with the release of torch inside.
+    #[serde(default)]
+    pub torch_tag: bool,
+    /// Whether the torch inside is no release.
+    #[serde(default)]
+    pub own_torch: bool,
+    /// The fact in words.
+    pub text: String,
+    /// Public sources.
+    pub source: Vec<String>,
 }
 
 /// Tags of one CUDA version.

@@ -8,6 +8,44 @@ use serde::{Deserialize, Serialize};
 pub struct File {
     /// Public indexes.
     pub index: Vec<Index>,
+    /// Wheels that an index lost.
+    pub lost: Vec<Lost>,
+    /// Releases that are on another index than PyPI.
+    pub only_there: Vec<OnlyThere>,
+}
+
+/// Releases that are on another index than PyPI.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OnlyThere {
+    /// The distribution.
+    pub name: String,
+    /// PEP 440 specifiers.
+    pub versions: String,
+    /// Where they are, in words.
+    pub text: String,
+    /// Public sources.
+    pub source: Vec<String>,
+}
+
+/// A wheel that an index lost.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Lost {
+    /// The name of the index, as its row writes it.
+    pub index: String,
+    /// The backends whose index it is; empty where it has none.
+    pub backends: Vec<String>,
+    /// PEP 440 specifiers of the torch releases that pin it.
+    pub torch: String,
+    /// The distribution.
+    pub wheel: String,
+    /// The version.
+    pub version: String,
+    /// The fact in words.
+    pub text: String,
+    /// Public sources.
+    pub source: Vec<String>,
 }
 
 /// A public index, or a family of them.
@@ -30,6 +68,9 @@ pub struct Index {
     pub distributions: Vec<String>,
     /// Backends that are known to exist.
     pub backends: Vec<String>,
+    /// Backends whose builds it once listed, and lists no more.
+    #[serde(default)]
+    pub gone: Vec<String>,
     /// Whether 403 means that the index lacks the project.
     pub forbidden_means_absent: bool,
     /// Public sources.

@@ -5,6 +5,7 @@
 pub mod bound;
 pub mod broken;
 pub mod companions;
+pub mod conda;
 pub mod cuda;
 pub mod driver;
 pub mod gpus;

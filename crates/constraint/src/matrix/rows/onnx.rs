@@ -16,6 +16,8 @@ pub struct File {
     pub opset_ir: Vec<OpsetIr>,
     /// What the onnx package knows.
     pub library: Vec<Library>,
+    /// Models that wheels carry.
+    pub shipped: Vec<Shipped>,
     /// What people see.
     pub symptom: Vec<Symptom>,
 }
@@ -78,6 +80,22 @@ pub struct Library {
     /// Newest opset.
     pub opset: u64,
     /// Newest IR version.
+    pub ir: u64,
+    /// Public sources.
+    pub source: Vec<String>,
+}
+
+/// The models that the wheels of a distribution carry.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Shipped {
+    /// The distribution.
+    pub name: String,
+    /// First release.
+    pub from: String,
+    /// Last release known; inclusive.
+    pub to: String,
+    /// The highest IR version among them.
     pub ir: u64,
     /// Public sources.
     pub source: Vec<String>,

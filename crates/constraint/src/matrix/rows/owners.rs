@@ -12,6 +12,24 @@ pub struct File {
     pub moved: Vec<Moved>,
     /// Distributions that require a certain owner.
     pub dependent: Vec<Dependent>,
+    /// Distributions that install an owner when they run.
+    pub installs: Vec<Installs>,
+}
+
+/// A distribution that installs an owner when it runs.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Installs {
+    /// The distribution.
+    pub name: String,
+    /// The owner it installs.
+    pub installs: String,
+    /// The fact in words.
+    pub text: String,
+    /// What to do, in words.
+    pub fix: String,
+    /// Public sources.
+    pub source: Vec<String>,
 }
 
 /// An import package that one distribution may own.
