@@ -19,7 +19,7 @@ mod relax;
 mod settle;
 mod wording;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -27,7 +27,7 @@ use crate::audit::{Finding, Question, Verdict};
 use crate::catalog::Catalog;
 use crate::name::Name;
 use crate::solve::Source;
-use crate::version::DistVersion;
+use crate::version::{DistVersion, SourceId};
 
 pub use edit::{Edit, amended};
 
@@ -88,6 +88,22 @@ impl Wanted<'_> {
     fn mends(&self, finding: &Finding) -> bool {
         (self.counts)(finding) && !NOT_BY_PINS.contains(&finding.code)
     }
+}
+
+/// Starts fetching what an audit of the question will need, all at once: an audit asks for one thing after the other.
+pub fn look_ahead(question: &Question, sources: &[Source], catalog: &Arc<dyn Catalog>) {
+    let target = question.target.clone();
+    let base = asked::base(question, &Verdict::default(), sources, target);
+    let none = BTreeSet::new();
+    let problem =
+        asked::with_lines(&base, question, &none, |_, requirement| Some(Arc::clone(requirement)));
+    let asked = |id: &&SourceId| !question.unasked.contains(id) && !question.local.contains(id);
+    for id in question.indexes.iter().filter(asked) {
+        for line in question.lines.iter().filter(|line| line.wheel.is_none()) {
+            catalog.expect_project(*id, line.requirement.name, Box::new(|_| ()));
+        }
+    }
+    crate::solve::look_ahead(&Arc::new(problem), catalog);
 }
 
 /// Looks for the smallest change of the lines after which the errors of `verdict` are gone.
