@@ -207,6 +207,7 @@ fn policy(manifest: &Manifest, exclude_newer: Option<&ExcludeNewer>) -> Policy {
         },
         exclude_newer: exclude_newer.or(stated).map(|date| date.before),
         preferences: BTreeMap::new(),
+        nearest: BTreeMap::new(),
     }
 }
 

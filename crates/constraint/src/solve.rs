@@ -26,8 +26,10 @@ use std::sync::Arc;
 use pubgrub::PubGrubError;
 
 pub use attempts::solve;
-pub use candidates::{PassedOver, Rejection};
-pub use conflict::{CollidingFact, Conflict, Statement, nearest_name, range_text, versions_text};
+pub use candidates::{Misses, PassedOver, Rejection};
+pub use conflict::{
+    CollidingFact, Conflict, Report, Statement, nearest_name, range_text, versions_text,
+};
 pub use problem::{LayerBound, Policy, Prerelease, Problem, Resolution, Source, SourceKind};
 pub use provider::Unusable;
 pub use solution::{Chosen, Solution};

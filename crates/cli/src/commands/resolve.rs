@@ -319,7 +319,7 @@ impl Run<'_> {
         if json {
             reports.push(json::unsolved(target, found, located));
         } else {
-            fixes::print(&located, &tried, self.manifest);
+            fixes::print(&located, &tried, found, self.manifest);
         }
         if !json && let Some(hint) = self.kept.hint() {
             message::help(hint);
