@@ -23,9 +23,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::audit::{Finding, Question, Verdict};
+use crate::audit::{Finding, Line, Question, Verdict};
 use crate::catalog::Catalog;
 use crate::name::Name;
+use crate::requirement::Requirement;
 use crate::solve::Source;
 use crate::version::{DistVersion, SourceId};
 
@@ -94,12 +95,15 @@ impl Wanted<'_> {
 pub fn look_ahead(question: &Question, sources: &[Source], catalog: &Arc<dyn Catalog>) {
     let target = question.target.clone();
     let base = asked::base(question, &Verdict::default(), sources, target);
-    let none = BTreeSet::new();
-    let problem =
-        asked::with_lines(&base, question, &none, |_, requirement| Some(Arc::clone(requirement)));
-    let asked = |id: &&SourceId| !question.unasked.contains(id) && !question.local.contains(id);
+    let local = |line: &Line| line.source.is_some_and(|source| question.local.contains(&source));
+    let remote = |place: usize, requirement: &Arc<Requirement>| {
+        let is_local = question.lines.get(place).is_some_and(local);
+        (!is_local).then(|| Arc::clone(requirement))
+    };
+    let problem = asked::with_lines(&base, question, &BTreeSet::new(), remote);
+    let asked = |id: &&SourceId| !question.unasked.contains(id);
     for id in question.indexes.iter().filter(asked) {
-        for line in question.lines.iter().filter(|line| line.wheel.is_none()) {
+        for line in question.lines.iter().filter(|line| line.wheel.is_none() && !local(line)) {
             catalog.expect_project(*id, line.requirement.name, Box::new(|_| ()));
         }
     }
