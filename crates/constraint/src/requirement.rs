@@ -14,5 +14,5 @@ mod strict;
 pub use cache::RequirementCache;
 pub use error::{Fault, RequirementError};
 pub use marker::{Marker, MarkerEnvironment};
-pub use strict::refused;
 pub use parse::{Requirement, UrlRequirement, parse_specifiers};
+pub use strict::refused;

@@ -91,8 +91,7 @@ fn not_found(
     let never = case.question.indexes.iter().find_map(|id| {
         let backend = case.question.backend(*id)?;
         let same = label.as_deref().is_none_or(|label| label == backend);
-        (same && case.picker.standing(name, version, backend) == Standing::Never)
-            .then_some(backend)
+        (same && case.picker.standing(name, version, backend) == Standing::Never).then_some(backend)
     });
     if let Some(backend) = never {
         finding.code = "index-missing";
@@ -215,7 +214,10 @@ fn off_platform(
         package: Some(name),
         message: format!("{name} {version} has no file for {platform}: {since}"),
         line,
-        facts: vec![FactText::new(format!("{name} {known}: {why}"), format!("file names of {name} {known}"))],
+        facts: vec![FactText::new(
+            format!("{name} {known}: {why}"),
+            format!("file names of {name} {known}"),
+        )],
         symptom: Some(format!("ERROR: No matching distribution found for {name}")),
         fix: jetson(case),
     })
@@ -223,7 +225,8 @@ fn off_platform(
 
 /// Where builds for a Jetson are.
 fn jetson(case: &Case<'_>) -> Option<String> {
-    let is_jetson = case.question.machine.gpus.iter().flatten().any(|gpu| gpu.brand == Brand::Jetson);
+    let is_jetson =
+        case.question.machine.gpus.iter().flatten().any(|gpu| gpu.brand == Brand::Jetson);
     is_jetson.then(|| "take a wheel that is built for the JetPack of the device".to_owned())
 }
 

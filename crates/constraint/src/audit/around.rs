@@ -36,8 +36,7 @@ pub(super) fn judge(case: &mut Case<'_>) {
 /// The torch that an image holds, unless the file installs another one.
 pub(super) fn torch_of_image(picker: &Picker<'_>, installed: &mut Installed) {
     let image = picker.question.surroundings.vendor_image.as_ref();
-    let (Some(version), Ok(name)) =
-        (image.and_then(|image| image.torch.clone()), Name::new(TORCH))
+    let (Some(version), Ok(name)) = (image.and_then(|image| image.torch.clone()), Name::new(TORCH))
     else {
         return;
     };
@@ -86,7 +85,10 @@ fn old_pip(case: &Case<'_>, findings: &mut Vec<Finding>) {
             version: version.clone(),
             brought_by: brought_by.clone(),
         })
-        .or_else(|| installer::of_python(&case.question.target.python).filter(|_| case.question.python_known));
+        .or_else(|| {
+            installer::of_python(&case.question.target.python)
+                .filter(|_| case.question.python_known)
+        });
     let Some(pip) = pip else { return };
     // A pip that is known to be there refuses; one that a Python came with may have been updated since.
     let severity = if known.is_some() { Severity::Error } else { Severity::Warning };
@@ -109,7 +111,8 @@ fn old_pip(case: &Case<'_>, findings: &mut Vec<Finding>) {
 /// Pinned releases that pip passes over, because a line of their METADATA is none that it accepts.
 fn refused_metadata(case: &Case<'_>, findings: &mut Vec<Finding>) {
     for (name, taken) in &case.installed.taken {
-        let Some(metadata) = taken.metadata.as_ref().filter(|_| taken.pinned && taken.direct) else {
+        let Some(metadata) = taken.metadata.as_ref().filter(|_| taken.pinned && taken.direct)
+        else {
             continue;
         };
         let line = metadata.requires_dist.iter().find_map(|line| Some((line, refused(line)?)));
@@ -123,9 +126,15 @@ fn refused_metadata(case: &Case<'_>, findings: &mut Vec<Finding>) {
             line: taken.line,
             facts: vec![
                 FactText::new(format!("{title} requires {line}"), format!("METADATA of {title}")),
-                FactText::new("metadata that PEP 440 does not allow is refused", "pip changelog 24.1"),
+                FactText::new(
+                    "metadata that PEP 440 does not allow is refused",
+                    "pip changelog 24.1",
+                ),
             ],
-            symptom: Some(format!("WARNING: Ignoring version {} of {name} since it has invalid metadata", taken.build.version)),
+            symptom: Some(format!(
+                "WARNING: Ignoring version {} of {name} since it has invalid metadata",
+                taken.build.version
+            )),
             fix: Some("take a newer release, or pip<24.1".to_owned()),
         });
     }
@@ -217,7 +226,10 @@ fn system_packages(case: &Case<'_>, findings: &mut Vec<Finding>) {
             Severity::Warning,
             format!("the package {package} brings a driver of its own: {}", fact.text),
         );
-        finding.fix = Some("install the toolkit alone (cuda-toolkit-X-Y), or none: wheels bring their libraries".to_owned());
+        finding.fix = Some(
+            "install the toolkit alone (cuda-toolkit-X-Y), or none: wheels bring their libraries"
+                .to_owned(),
+        );
         findings.push(finding);
     }
 }
@@ -266,11 +278,16 @@ fn vendor_image(case: &Case<'_>, findings: &mut Vec<Finding>) {
         let mut finding = of_fact(
             fact,
             Severity::Error,
-            format!("{title} is made for a release of torch, and {} holds none: {}", found.reference, fact.text),
+            format!(
+                "{title} is made for a release of torch, and {} holds none: {}",
+                found.reference, fact.text
+            ),
         );
         finding.package = Some(*name);
         finding.line = taken.line;
-        finding.fix = Some(format!("build {name} from source in this image, or start from an image without torch"));
+        finding.fix = Some(format!(
+            "build {name} from source in this image, or start from an image without torch"
+        ));
         findings.push(finding);
     }
 }
@@ -281,10 +298,12 @@ fn pages(case: &Case<'_>, findings: &mut Vec<Finding>) {
     let Some(taken) = case.installed.taken.get(&name) else { return };
     let Some(release) = taken.build.version.version() else { return };
     for address in &case.question.surroundings.find_links {
-        let Some(named) = label::named_torch(&address.replace("%2B", "+").replace("%2b", "+")) else {
+        let Some(named) = label::named_torch(&address.replace("%2B", "+").replace("%2b", "+"))
+        else {
             continue;
         };
-        let same_minor = named.torch.release().iter().zip(release.release()).take(2).all(|(a, b)| a == b);
+        let same_minor =
+            named.torch.release().iter().zip(release.release()).take(2).all(|(a, b)| a == b);
         let same_cuda = named.cuda_major().is_none_or(|major| major == cuda.major());
         if same_minor && same_cuda {
             continue;
@@ -328,14 +347,18 @@ fn compiled_here(case: &Case<'_>, findings: &mut Vec<Finding>) {
 fn system_libraries(case: &Case<'_>, findings: &mut Vec<Finding>) {
     let question = case.question;
     let brought = case.installed.taken.keys().any(|name| {
-        ["nvidia-cublas", "nvidia-cuda-runtime"].iter().any(|start| name.as_str().starts_with(start))
+        ["nvidia-cublas", "nvidia-cuda-runtime"]
+            .iter()
+            .any(|start| name.as_str().starts_with(start))
     });
     if question.image.is_some() || question.surroundings.vendor_image.is_some() || brought {
         return;
     }
     for (name, taken) in &case.installed.taken {
         let build = case.build(*name, taken);
-        let Some(fact) = cuda_bound::system_libraries(&build, case.machine.platform) else { continue };
+        let Some(fact) = cuda_bound::system_libraries(&build, case.machine.platform) else {
+            continue;
+        };
         let has_gpu = question.machine.gpus.is_some() || !question.unknown_gpus.is_empty();
         let severity = match (has_gpu, name.as_str().ends_with("-gpu")) {
             (true, _) => Severity::Error,
@@ -346,7 +369,8 @@ fn system_libraries(case: &Case<'_>, findings: &mut Vec<Finding>) {
         if severity == Severity::Note && !taken.direct {
             continue;
         }
-        let mut finding = of_fact(&fact, severity, format!("{}, and nothing here supplies them", fact.text));
+        let mut finding =
+            of_fact(&fact, severity, format!("{}, and nothing here supplies them", fact.text));
         finding.package = Some(*name);
         finding.line = taken.line;
         finding.fix = Some("install tensorflow[and-cuda] where the release has it, or use an image with these libraries".to_owned());
@@ -360,13 +384,16 @@ fn second_cudnn(case: &Case<'_>, findings: &mut Vec<Finding>) {
         return;
     }
     let Some((torch, cuda)) = torch(case).filter(|(_, cuda)| cuda.major() > 0) else { return };
-    let cudnn = case.installed.taken.iter().find(|(name, _)| name.as_str().starts_with("nvidia-cudnn"));
+    let cudnn =
+        case.installed.taken.iter().find(|(name, _)| name.as_str().starts_with("nvidia-cudnn"));
     let asked = || {
         case.question.lines.iter().position(|line| {
             line.requirement.name.as_str().starts_with("nvidia-cudnn") && !line.bound
         })
     };
-    let Some(line) = cudnn.map(|(_, taken)| taken.line).or_else(|| asked().map(Some)) else { return };
+    let Some(line) = cudnn.map(|(_, taken)| taken.line).or_else(|| asked().map(Some)) else {
+        return;
+    };
     let title = case.title(Package::dist(torch));
     findings.push(Finding {
         code: "cudnn-mismatch",
@@ -435,7 +462,9 @@ fn locked_for_all(case: &Case<'_>, findings: &mut Vec<Finding>) {
                 ),
                 FactText::new("one version is locked for all platforms", "Poetry documentation"),
             ],
-            symptom: Some(format!("Unable to find installation candidates for {name} (+{backend})")),
+            symptom: Some(format!(
+                "Unable to find installation candidates for {name} (+{backend})"
+            )),
             fix: Some("take it from PyPI on macOS, with a marker on each of the two".to_owned()),
         });
     }
@@ -446,12 +475,13 @@ fn locked_for_all(case: &Case<'_>, findings: &mut Vec<Finding>) {
 fn lost(case: &Case<'_>, findings: &mut Vec<Finding>) {
     let Ok(name) = Name::new(TORCH) else { return };
     let Some(taken) = case.installed.taken.get(&name) else { return };
-    let Some(release) = taken.build.version.version().map(|v| v.clone().without_local()) else { return };
-    let asks_pypi = case
-        .question
-        .indexes
-        .iter()
-        .any(|id| case.question.source(*id).is_some_and(|source| source.kind == SourceKind::PyPi));
+    let Some(release) = taken.build.version.version().map(|v| v.clone().without_local()) else {
+        return;
+    };
+    let asks_pypi =
+        case.question.indexes.iter().any(|id| {
+            case.question.source(*id).is_some_and(|source| source.kind == SourceKind::PyPi)
+        });
     for id in &case.question.indexes {
         let Some(source) = case.question.source(*id) else { continue };
         let backend = case.question.backend(*id);
@@ -477,7 +507,10 @@ fn lost(case: &Case<'_>, findings: &mut Vec<Finding>) {
             symptom: fact.symptom.clone(),
             fix: Some(match backend {
                 Some(_) => "ask PyPI as well: --extra-index-url instead of --index-url".to_owned(),
-                None => format!("leave the index {} out, or name it for its own packages only", source.name),
+                None => format!(
+                    "leave the index {} out, or name it for its own packages only",
+                    source.name
+                ),
             }),
         });
     }

@@ -26,7 +26,11 @@ struct Conda<'a> {
 }
 
 /// Judges the conda lines, and adds what they install to what pip installs.
-pub(super) fn packages(picker: &Picker<'_>, installed: &mut Installed, findings: &mut Vec<Finding>) {
+pub(super) fn packages(
+    picker: &Picker<'_>,
+    installed: &mut Installed,
+    findings: &mut Vec<Finding>,
+) {
     let lines = picker.question.lines.iter().enumerate();
     let lines: Vec<_> = lines.filter(|(_, line)| line.channels.is_some()).collect();
     if lines.is_empty() {
@@ -78,8 +82,11 @@ impl Conda<'_> {
     fn ended(&self, findings: &mut Vec<Finding>) {
         for row in &matrix::conda().ended {
             let Some((place, line)) = self.line(&row.package) else { continue };
-            let (Some(version), Ok(last)) = (named(line), Pep440::from_str(&row.last)) else { continue };
-            let beyond = version.release() > last.release() && !last.to_string().starts_with(&version.to_string());
+            let (Some(version), Ok(last)) = (named(line), Pep440::from_str(&row.last)) else {
+                continue;
+            };
+            let beyond = version.release() > last.release()
+                && !last.to_string().starts_with(&version.to_string());
             if !beyond || !self.uses(line, &row.channel) || self.uses(line, "conda-forge") {
                 continue;
             }
@@ -122,7 +129,9 @@ impl Conda<'_> {
                     row.text.clone(),
                     row.source.first().cloned().unwrap_or_default(),
                 )],
-                symptom: Some("LibMambaUnsatisfiableError: Encountered problems while solving".to_owned()),
+                symptom: Some(
+                    "LibMambaUnsatisfiableError: Encountered problems while solving".to_owned(),
+                ),
                 fix: Some(format!("add the channel {first}")),
             });
         }
@@ -131,7 +140,8 @@ impl Conda<'_> {
     /// The label of the build of pytorch that the lines select; findings where they select none.
     fn accelerator(&self, findings: &mut Vec<Finding>) -> Option<String> {
         let (place, pytorch) = self.line("pytorch")?;
-        let unaware = matrix::conda().unaware.iter().find(|row| self.comes_from(pytorch, &row.channel));
+        let unaware =
+            matrix::conda().unaware.iter().find(|row| self.comes_from(pytorch, &row.channel));
         let release = named(pytorch).filter(|_| is_exact(pytorch));
         let cpu_only = ["cpuonly", "pytorch-cpu"].into_iter().find_map(|name| self.line(name));
         let wants_gpu = self.picker.question.machine.gpus.is_some()
@@ -153,7 +163,9 @@ impl Conda<'_> {
                     "cpu-only-build",
                     Severity::Error,
                     line,
-                    format!("{name} selects the build of pytorch for the CPU, and the machine has a GPU"),
+                    format!(
+                        "{name} selects the build of pytorch for the CPU, and the machine has a GPU"
+                    ),
                     FactText::new(format!("{name} is listed"), "the file"),
                     "list pytorch-cuda instead",
                 ));
@@ -165,15 +177,19 @@ impl Conda<'_> {
         for row in matrix::conda().cpu_only.iter().filter(|row| row.channel == unaware.channel) {
             let Some((line, found)) = self.line(&row.package) else { continue };
             let versions = VersionSpecifiers::from_str(&row.versions);
-            let concerns = named(found)
-                .is_none_or(|version| versions.as_ref().is_ok_and(|versions| versions.contains(&version)));
+            let concerns = named(found).is_none_or(|version| {
+                versions.as_ref().is_ok_and(|versions| versions.contains(&version))
+            });
             // Without a version it is the one that fits: beside cudatoolkit only the old one does.
             if concerns && self.line("cudatoolkit").is_some() {
                 findings.push(finding(
                     "cpu-only-build",
                     Severity::Error,
                     line,
-                    format!("{} selects the build of pytorch for the CPU: {}", row.package, row.text),
+                    format!(
+                        "{} selects the build of pytorch for the CPU: {}",
+                        row.package, row.text
+                    ),
                     FactText::new(row.text.clone(), source(&row.source)),
                     "install it with pip",
                 ));
@@ -196,7 +212,8 @@ impl Conda<'_> {
             ));
             return None;
         };
-        let cuda = named(selecting).and_then(|version| SystemVersion::from_str(&version.to_string()).ok())?;
+        let cuda = named(selecting)
+            .and_then(|version| SystemVersion::from_str(&version.to_string()).ok())?;
         let Some(row) = selector else {
             // From 1.13 on cudatoolkit selects nothing.
             if by_cuda.is_none() && release.is_none() {
@@ -255,7 +272,9 @@ impl Conda<'_> {
     fn install(&self, label: Option<&str>, installed: &mut Installed, findings: &mut Vec<Finding>) {
         for row in &matrix::conda().package {
             let Some((place, line)) = self.line(&row.name) else { continue };
-            let (Some(version), Ok(name)) = (named(line), Name::new(&row.distribution)) else { continue };
+            let (Some(version), Ok(name)) = (named(line), Name::new(&row.distribution)) else {
+                continue;
+            };
             if !is_exact(line) || installed.taken.contains_key(&name) {
                 continue;
             }
@@ -270,8 +289,13 @@ impl Conda<'_> {
                         row.name, self.picker.question.target.python
                     ),
                     line: Some(place),
-                    facts: vec![FactText::new(format!("{file}: {why}"), format!("file names of {name} {version}"))],
-                    symptom: Some("LibMambaUnsatisfiableError: Encountered problems while solving".to_owned()),
+                    facts: vec![FactText::new(
+                        format!("{file}: {why}"),
+                        format!("file names of {name} {version}"),
+                    )],
+                    symptom: Some(
+                        "LibMambaUnsatisfiableError: Encountered problems while solving".to_owned(),
+                    ),
                     fix: None,
                 });
             }
@@ -311,10 +335,11 @@ impl Conda<'_> {
         let build = DistVersion::new(release.clone(), SourceId::MAX);
         let unfit = self.picker.unfit_by_pypi(name, &build);
         let files = project.files.files(index);
-        let metadata = files.iter().find(|file| file.filename.contains("x86_64")).and_then(|file| {
-            let pypi = self.picker.question.pypi()?;
-            self.picker.catalog().metadata(pypi, name, file).ok()
-        });
+        let metadata =
+            files.iter().find(|file| file.filename.contains("x86_64")).and_then(|file| {
+                let pypi = self.picker.question.pypi()?;
+                self.picker.catalog().metadata(pypi, name, file).ok()
+            });
         Some((release.clone(), metadata, unfit))
     }
 }
@@ -333,7 +358,8 @@ fn selector(channel: &str, release: &Pep440) -> Option<&'static Selector> {
 /// `pytorch`, `pytorch/linux-64` or an address that ends in it.
 fn is_channel(used: &str, channel: &str) -> bool {
     let used = used.trim_end_matches('/');
-    let used = used.strip_suffix("/linux-64").or_else(|| used.strip_suffix("/noarch")).unwrap_or(used);
+    let used =
+        used.strip_suffix("/linux-64").or_else(|| used.strip_suffix("/noarch")).unwrap_or(used);
     used == channel || used.ends_with(&format!("/{channel}"))
 }
 
@@ -351,7 +377,9 @@ mod tests {
 
     #[test]
     fn the_selector_changed_with_1_13() {
-        let of = |text: &str| selector("pytorch", &text.parse().expect("valid")).map(|row| row.package.as_str());
+        let of = |text: &str| {
+            selector("pytorch", &text.parse().expect("valid")).map(|row| row.package.as_str())
+        };
         assert_eq!(of("1.12.1"), Some("cudatoolkit"));
         assert_eq!(of("1.12"), Some("cudatoolkit"));
         assert_eq!(of("1.13.1"), Some("pytorch-cuda"));

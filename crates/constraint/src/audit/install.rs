@@ -125,7 +125,10 @@ impl<'a> Installer<'a> {
         let mut asked: BTreeMap<Name, Vec<(Name, Range)>> = BTreeMap::new();
         for (name, build) in taken.iter().filter(|(_, build)| build.expands) {
             for requirement in self.required(build) {
-                asked.entry(requirement.name).or_default().push((*name, requirement.range().clone()));
+                asked
+                    .entry(requirement.name)
+                    .or_default()
+                    .push((*name, requirement.range().clone()));
             }
         }
         for (name, mut requirers) in asked {
@@ -141,7 +144,10 @@ impl<'a> Installer<'a> {
             let mut held = if build.pinned {
                 Range::singleton(version)
             } else {
-                self.needs.borrow().get(&name).map_or_else(any_build, |(need, _)| meet(&need.ranges))
+                self.needs
+                    .borrow()
+                    .get(&name)
+                    .map_or_else(any_build, |(need, _)| meet(&need.ranges))
             };
             for (by, range) in requirers {
                 let next = held.intersection(&range);
@@ -174,7 +180,9 @@ impl<'a> Installer<'a> {
         let mut refused = self.refused.borrow().get(&name).cloned().unwrap_or_default();
         refused.insert(current.build.version.clone());
         for _ in 0..TRIES {
-            let Pick::Build(build) = self.choose(name, &need, &bound, &refused) else { return false };
+            let Pick::Build(build) = self.choose(name, &need, &bound, &refused) else {
+                return false;
+            };
             let metadata = self.metadata(name, &build);
             let readable = metadata.is_some();
             let entry = Taken {

@@ -113,7 +113,8 @@ impl Case<'_> {
             let subject = (Package::dist(*name), Version::Dist(taken.build.version.clone()));
             for requirement in installer.required(taken) {
                 // What cannot be installed brings nothing along; it still clashes with what other lines ask for.
-                let asked = |name| self.installed.taken.get(&name).is_some_and(|other| other.direct);
+                let asked =
+                    |name| self.installed.taken.get(&name).is_some_and(|other| other.direct);
                 if !taken.expands && !asked(requirement.name) {
                     continue;
                 }
@@ -256,7 +257,8 @@ impl Case<'_> {
         };
         if let Reason::Matrix(fact) = &constraint.reason {
             // A weekly build of onnx is there for what the next one writes; with a release, models may come from elsewhere.
-            let weekly = constraint.subject.0.dist_name().is_some_and(|n| n.as_str() == "onnx-weekly");
+            let weekly =
+                constraint.subject.0.dist_name().is_some_and(|n| n.as_str() == "onnx-weekly");
             let depends = match fact.rule {
                 "onnx-default-model" => !weekly && !self.both_pinned(constraint),
                 "compiled-here" => true,
@@ -380,10 +382,11 @@ impl Case<'_> {
         let any = self.installed.taken.keys().any(|name| library::is_library(*name));
         // Of a wheel from elsewhere only the name is known, not for which CUDA it was built.
         let unknown = taken.build.version.source() == SourceId::MAX;
-        let assumed = unknown || missing.iter().any(|constraint| match &constraint.reason {
-            Reason::Matrix(fact) => fact.text.contains(rules::ASSUMED),
-            _ => false,
-        });
+        let assumed = unknown
+            || missing.iter().any(|constraint| match &constraint.reason {
+                Reason::Matrix(fact) => fact.text.contains(rules::ASSUMED),
+                _ => false,
+            });
         let subject = self.title(Package::dist(name));
         let facts: Vec<FactText> = missing
             .iter()

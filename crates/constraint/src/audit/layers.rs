@@ -71,7 +71,12 @@ fn of_machine(case: &Case<'_>) -> Vec<Constraint> {
         let Some(number) = number else { continue };
         let range = Range::singleton(Version::System(SystemVersion::new(number, 0)));
         let text = format!("the model has {what} {number}");
-        constraints.push(edge(package, range, Force::Requires, Reason::Manifest { text: text.into() }));
+        constraints.push(edge(
+            package,
+            range,
+            Force::Requires,
+            Reason::Manifest { text: text.into() },
+        ));
     }
     let torch = Name::new(TORCH).ok().filter(|torch| case.installed.taken.contains_key(torch));
     let mut machine = case.machine.clone();

@@ -263,9 +263,8 @@ impl<'a> Picker<'a> {
             let Some(backend) = self.question.backend(*source) else {
                 return !self.is_gone(*source, wish);
             };
-            let standing = self
-                .pinned(wish)
-                .map(|version| self.standing(wish.name, &version, backend));
+            let standing =
+                self.pinned(wish).map(|version| self.standing(wish.name, &version, backend));
             standing != Some(Standing::Never)
         });
         if doubtful {
@@ -325,7 +324,10 @@ impl<'a> Picker<'a> {
     /// Whether the index of a backend has a distribution only with the label of the backend here.
     fn is_labelled(&self, name: Name, backend: &str) -> bool {
         let bare_cpu = backend == "cpu"
-            && matches!(self.question.target.platform, Platform::MacosArm64 | Platform::LinuxAarch64);
+            && matches!(
+                self.question.target.platform,
+                Platform::MacosArm64 | Platform::LinuxAarch64
+            );
         !bare_cpu && companion::family(name).is_some_and(|family| family.labelled)
     }
 
@@ -363,14 +365,18 @@ impl<'a> Picker<'a> {
                 let standing = self.standing(wish.name, &version, backend);
                 match standing {
                     Standing::There => vec![known::labelled(&version, backend)],
-                    Standing::Unknown if label.is_none() && self.is_labelled(wish.name, backend) => {
+                    Standing::Unknown
+                        if label.is_none() && self.is_labelled(wish.name, backend) =>
+                    {
                         vec![known::labelled(&version, backend)]
                     }
                     Standing::Unknown => vec![Some(version)],
                     Standing::Never => Vec::new(),
                 }
             }
-            (Some(version), None) if label_of(&version).is_some() && !self.is_gone(source, wish) => {
+            (Some(version), None)
+                if label_of(&version).is_some() && !self.is_gone(source, wish) =>
+            {
                 vec![Some(version)]
             }
             // A page of all backends: pip takes the label that sorts highest.
@@ -379,7 +385,9 @@ impl<'a> Picker<'a> {
                 let backends = index::by_name(name).map_or(&[][..], |known| &known.row.backends);
                 backends
                     .iter()
-                    .filter(|backend| self.standing(wish.name, &version, backend) == Standing::There)
+                    .filter(|backend| {
+                        self.standing(wish.name, &version, backend) == Standing::There
+                    })
                     .map(|backend| known::labelled(&version, backend))
                     .collect()
             }
@@ -430,9 +438,7 @@ impl<'a> Picker<'a> {
 
     /// The builds of one release are made for the same Pythons on every index; PyPI's page says for which.
     pub(super) fn unfit_by_pypi(&self, name: Name, version: &DistVersion) -> Option<Unfit> {
-        if !self.question.python_known
-            || !companion::family(name).is_some_and(|f| f.labelled)
-        {
+        if !self.question.python_known || !companion::family(name).is_some_and(|f| f.labelled) {
             return None;
         }
         let project = self.on_pypi(name)?;

@@ -172,7 +172,8 @@ fn container(case: &Case<'_>, findings: &mut Vec<Finding>) {
                 package: None,
                 message: format!(
                     "the image {} does not start on driver {driver}: {}",
-                    found.reference(), limit.fact.text
+                    found.reference(),
+                    limit.fact.text
                 ),
                 line: None,
                 facts: vec![
@@ -202,10 +203,7 @@ fn container(case: &Case<'_>, findings: &mut Vec<Finding>) {
             code: "library-missing",
             severity: Severity::Error,
             package: wants.subject.0.dist_name(),
-            message: format!(
-                "{subject} needs cuDNN, and the image {} has none",
-                found.reference()
-            ),
+            message: format!("{subject} needs cuDNN, and the image {} has none", found.reference()),
             line: case.line_of(wants.subject.0),
             facts: vec![
                 FactText::of_reason(&subject, &wants.reason),

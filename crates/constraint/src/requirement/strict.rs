@@ -48,7 +48,9 @@ mod tests {
 
     #[test]
     fn what_pip_refuses() {
-        for line in ["torch (>=1.9.*)", "torch>=1.9.*", "torch (>=2.0+cpu)", "pytz>dev; extra == 'a'"] {
+        for line in
+            ["torch (>=1.9.*)", "torch>=1.9.*", "torch (>=2.0+cpu)", "pytz>dev; extra == 'a'"]
+        {
             assert!(refused(line).is_some(), "{line}");
         }
     }
@@ -56,8 +58,15 @@ mod tests {
     #[test]
     fn what_pip_takes() {
         for line in [
-            "torch (>=1.9,<2)", "torch==1.9.*", "torch!=2.0.*,>=1", "torch", "numpy>=1.21; python_version >= '3.10'",
-            "torch==2.1.0+cu118", "x===any thing", "pip @ https://index.example/pip-1.zip", "a[b] (~=1.2)",
+            "torch (>=1.9,<2)",
+            "torch==1.9.*",
+            "torch!=2.0.*,>=1",
+            "torch",
+            "numpy>=1.21; python_version >= '3.10'",
+            "torch==2.1.0+cu118",
+            "x===any thing",
+            "pip @ https://index.example/pip-1.zip",
+            "a[b] (~=1.2)",
         ] {
             assert_eq!(refused(line), None, "{line}");
         }

@@ -51,9 +51,9 @@ fn torch_row(build: &Build) -> Option<&'static rows::companions::Torch> {
     // A post-release may be built for another torch than its release.
     rows.sort_by_key(|(version, _)| *version != public);
     let of_post = public.is_post();
-    let found = rows.into_iter().find(|(version, _)| {
-        *version == public || (!of_post && *version == release)
-    });
+    let found = rows
+        .into_iter()
+        .find(|(version, _)| *version == public || (!of_post && *version == release));
     found.map(|(_, row)| row)
 }
 

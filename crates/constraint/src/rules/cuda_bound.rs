@@ -4,7 +4,7 @@ use std::str::FromStr as _;
 use std::sync::LazyLock;
 
 use super::build::{Build, from_within_major, major_range};
-use super::span::{Found, Table};
+use super::span::{Fit, Found, Table};
 use crate::constraint::{Constraint, Fact, Force};
 use pep440_rs::{Version as Pep440, VersionSpecifiers};
 
@@ -32,7 +32,8 @@ pub fn constraints(build: &Build, machine: &Machine) -> Vec<Constraint> {
     let system = machine.libraries == Libraries::System;
     let rows = [false, true].into_iter().filter(|of_system| !of_system || system);
     let found = rows.filter_map(|s| BOUND.find(&release, |row| concerns(row) && row.system == s));
-    found.flat_map(|found| of_row(build, found)).collect()
+    let known = found.filter(|found| !(found.row.ends && matches!(found.fit, Fit::Older(_))));
+    known.flat_map(|found| of_row(build, found)).collect()
 }
 
 /// What a build opens of the system's libraries, when wheels do not bring them.
@@ -63,7 +64,8 @@ pub fn cpu_only(build: &Build, machine: &Machine) -> Vec<Constraint> {
     let name = build.name.as_str();
     let here = |row: &&rows::bound::CpuOnly| {
         row.name == name
-            && (row.platforms.is_empty() || row.platforms.iter().any(|p| p == machine.platform.as_str()))
+            && (row.platforms.is_empty()
+                || row.platforms.iter().any(|p| p == machine.platform.as_str()))
             && VersionSpecifiers::from_str(&row.versions)
                 .is_ok_and(|v| build.version.version().is_some_and(|version| v.contains(version)))
     };
@@ -77,7 +79,9 @@ pub fn cpu_only(build: &Build, machine: &Machine) -> Vec<Constraint> {
     let gpus = machine.gpus.as_ref().map_or(0, Vec::len);
     let gpus = u8::try_from(gpus).unwrap_or(u8::MAX);
     (0..gpus)
-        .map(|gpu| build.constraint(Package::Gpu(gpu), Range::empty(), Force::IfPresent, fact.clone()))
+        .map(|gpu| {
+            build.constraint(Package::Gpu(gpu), Range::empty(), Force::IfPresent, fact.clone())
+        })
         .collect()
 }
 
@@ -112,7 +116,7 @@ fn of_row(build: &Build, found: Found<rows::bound::Bound>) -> Vec<Constraint> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rules::stack::testing::{Pin, linux};
+    use crate::rules::stack::testing::{Pin, machine};
 
     #[test]
     fn ctranslate2_changed_its_cudnn_twice() {

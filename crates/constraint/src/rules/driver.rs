@@ -161,7 +161,9 @@ pub fn package_with_driver(package: &str) -> Option<Arc<Fact>> {
     let named = |name: &String| match name.strip_suffix('*') {
         // `cuda-11-*` is the package of a toolkit with a driver: what follows is the minor version alone.
         Some(prefix) => package.strip_prefix(prefix).is_some_and(|rest| {
-            !prefix.ends_with('-') || rest.bytes().all(|b| b.is_ascii_digit()) || prefix.contains("driver")
+            !prefix.ends_with('-')
+                || rest.bytes().all(|b| b.is_ascii_digit())
+                || prefix.contains("driver")
         }),
         None => package == name,
     };

@@ -156,7 +156,9 @@ pub fn only_there(name: Name, version: &Pep440) -> Option<Fact> {
 pub fn lost(index: &str, backend: Option<&str>, torch: &Pep440) -> Option<(Name, Pep440, Fact)> {
     let row = matrix::indexes().lost.iter().find(|row| {
         let same = match backend {
-            Some(backend) => is_index(&row.index, index) && row.backends.iter().any(|b| b == backend),
+            Some(backend) => {
+                is_index(&row.index, index) && row.backends.iter().any(|b| b == backend)
+            }
             None => row.index == index,
         };
         same && VersionSpecifiers::from_str(&row.torch).is_ok_and(|torches| torches.contains(torch))

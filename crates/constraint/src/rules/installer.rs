@@ -39,7 +39,8 @@ pub fn refuses(pip: &Pip, file: &str) -> Option<Fact> {
     let platforms = file.strip_suffix(".whl")?.rsplit('-').next()?;
     let first_for = |platform: &str| {
         let rows = matrix::python().platform_tag.iter();
-        let row = rows.filter(|row| platform.starts_with(&row.prefix)).max_by_key(|r| r.prefix.len())?;
+        let row =
+            rows.filter(|row| platform.starts_with(&row.prefix)).max_by_key(|r| r.prefix.len())?;
         row.pip.parse::<Pep440>().ok().map(|first| (first, row))
     };
     // Any tag that needs no newer pip will do.
@@ -71,7 +72,9 @@ mod tests {
         assert!(!refused("numpy-1.26.4-cp39-cp39-manylinux_2_17_x86_64.manylinux2014_x86_64.whl"));
         assert!(!refused("six-1.16.0-py2.py3-none-any.whl") && !refused("six-1.16.0.tar.gz"));
         let old = of_python(&"3.6.9".parse().expect("valid")).expect("a row");
-        assert!(refuses(&old, "onnxruntime_gpu-1.7.0-cp36-cp36m-manylinux2014_x86_64.whl").is_some());
+        assert!(
+            refuses(&old, "onnxruntime_gpu-1.7.0-cp36-cp36m-manylinux2014_x86_64.whl").is_some()
+        );
         assert!(of_python(&"3.10".parse().expect("valid")).is_none());
     }
 }

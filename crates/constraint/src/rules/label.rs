@@ -95,7 +95,8 @@ fn backend_of(text: &str) -> Option<String> {
         let rest = text.get(at + 2..)?;
         let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
         let alone = before.is_none_or(|c| !c.is_ascii_alphabetic());
-        (alone && (2..=4).contains(&end)).then(|| format!("cu{}", rest.get(..end).unwrap_or_default()))
+        (alone && (2..=4).contains(&end))
+            .then(|| format!("cu{}", rest.get(..end).unwrap_or_default()))
     })
 }
 
@@ -172,7 +173,9 @@ mod tests {
 
     #[test]
     fn other_labels_say_nothing() {
-        for label in ["cu118", "cpu", "pytorch", "ubuntu.1", "script", "g1234abc", "torch", "pt210cu121"] {
+        for label in
+            ["cu118", "cpu", "pytorch", "ubuntu.1", "script", "g1234abc", "torch", "pt210cu121"]
+        {
             assert_eq!(read(label), None, "{label}");
         }
     }

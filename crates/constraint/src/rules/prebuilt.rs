@@ -121,8 +121,7 @@ fn constraint(
     text: String,
 ) -> Option<Constraint> {
     let specifiers = VersionSpecifiers::from_str(specifiers).ok()?;
-    let fact =
-        Fact { rule, text, sources: row.source.clone(), symptom: row.symptom.clone() };
+    let fact = Fact { rule, text, sources: row.source.clone(), symptom: row.symptom.clone() };
     let torch = Package::dist(Name::new(TORCH).ok()?);
     let range = if_present(&dist_range(&specifiers));
     Some(build.constraint(torch, range, Force::IfPresent, fact))

@@ -84,7 +84,8 @@ fn cuda_of(tag: &str) -> Option<SystemVersion> {
 fn torch_of(tag: &str, cuda: Option<&SystemVersion>) -> Option<Pep440> {
     let release = tag.split('-').next()?;
     let release: Pep440 = release.parse().ok()?;
-    let label = cuda.map_or_else(String::new, |cuda| format!("+{}", super::torch::backend_name(cuda)));
+    let label =
+        cuda.map_or_else(String::new, |cuda| format!("+{}", super::torch::backend_name(cuda)));
     format!("{release}{label}").parse().ok()
 }
 

@@ -85,7 +85,11 @@ mod tests {
 
     #[test]
     fn other_comments_are_left_alone() {
-        let input = read(b"# environment: test\n# env\n# apt:\nnumpy\n", "requirements.txt", &MemoryLoader::default());
+        let input = read(
+            b"# environment: test\n# env\n# apt:\nnumpy\n",
+            "requirements.txt",
+            &MemoryLoader::default(),
+        );
         assert!(input.environments[0].variables.is_empty());
         assert!(input.environments[0].system_packages.is_empty());
     }

@@ -11,7 +11,11 @@ use super::ask::Noted;
 use super::machine::Given;
 
 /// What surrounds the lines of one environment, whose image is `reference`.
-pub fn surroundings(input: &Input, environment: &Environment, reference: Option<&str>) -> Surroundings {
+pub fn surroundings(
+    input: &Input,
+    environment: &Environment,
+    reference: Option<&str>,
+) -> Surroundings {
     let indexes = || input.indexes.iter();
     let chain = || {
         let mut next = Some(environment);
@@ -24,7 +28,9 @@ pub fn surroundings(input: &Input, environment: &Environment, reference: Option<
     };
     let library_path = chain()
         .find_map(|here| here.variables.iter().find(|variable| variable.key == "LD_LIBRARY_PATH"))
-        .map(|variable| variable.value.split(':').filter(|part| !part.is_empty()).map(str::to_owned).collect())
+        .map(|variable| {
+            variable.value.split(':').filter(|part| !part.is_empty()).map(str::to_owned).collect()
+        })
         .unwrap_or_default();
     Surroundings {
         names_index: indexes().any(|options| {
@@ -56,7 +62,8 @@ fn pip(
     let installs = environment.system_packages.iter().any(|package| package.name == "python3-pip");
     let place = input.environments.iter().position(|other| other == environment)?;
     let updates = input.entries.iter().any(|entry| {
-        entry.environment == place && entry.name.is_some_and(|name| matches!(name.as_str(), "pip" | "uv"))
+        entry.environment == place
+            && entry.name.is_some_and(|name| matches!(name.as_str(), "pip" | "uv"))
     });
     if !installs || updates {
         return None;
@@ -77,11 +84,12 @@ pub fn locale(input: &Input, given: &Given) -> Option<Noted> {
     if given.platform != Some(Platform::WindowsX86_64) || input.kind != Kind::Requirements {
         return None;
     }
-    let (place, file) = input
-        .files
-        .iter()
-        .enumerate()
-        .find(|(_, file)| file.encoding.name == "utf-8" && !file.encoding.bom && !file.text.is_ascii() && !declares(&file.text))?;
+    let (place, file) = input.files.iter().enumerate().find(|(_, file)| {
+        file.encoding.name == "utf-8"
+            && !file.encoding.bom
+            && !file.text.is_ascii()
+            && !declares(&file.text)
+    })?;
     let at = file.text.char_indices().find(|(_, c)| !c.is_ascii()).map_or(0, |(at, _)| at);
     Some(Noted {
         code: "syntax",
@@ -94,7 +102,7 @@ pub fn locale(input: &Input, given: &Given) -> Option<Noted> {
 
 /// Whether one of the first two lines names the encoding (PEP 263).
 fn declares(text: &str) -> bool {
-    text.lines().take(2).any(|line| {
-        line.starts_with('#') && (line.contains("coding:") || line.contains("coding="))
-    })
+    text.lines()
+        .take(2)
+        .any(|line| line.starts_with('#') && (line.contains("coding:") || line.contains("coding=")))
 }

@@ -337,13 +337,17 @@ impl Lines<'_> {
                 return;
             }
         };
-        self.push(entry, Line { requirement: Arc::new(requirement), bound, source, wheel: None, channels: None });
+        self.push(
+            entry,
+            Line { requirement: Arc::new(requirement), bound, source, wheel: None, channels: None },
+        );
     }
 
     /// A conda package is judged by what is known of the channels.
     fn conda(&mut self, entry: &Entry, bound: bool) {
         let Some(name) = entry.name else { return };
-        let specifiers = entry.specifiers().map_or_else(String::new, |specifiers| specifiers.to_string());
+        let specifiers =
+            entry.specifiers().map_or_else(String::new, |specifiers| specifiers.to_string());
         let Ok(requirement) = format!("{name}{specifiers}").parse::<Requirement>() else { return };
         let channels = match &entry.channel {
             Some(channel) => vec![channel.clone()],
@@ -381,7 +385,9 @@ impl Lines<'_> {
                     let named = options
                         .and_then(|options| options.named.iter().find(|named| named.name == *name))
                         .filter(|named| !named.url.is_empty());
-                    if named.is_none() && !options.is_some_and(|o| o.named.iter().any(|n| n.name == *name)) {
+                    if named.is_none()
+                        && !options.is_some_and(|o| o.named.iter().any(|n| n.name == *name))
+                    {
                         self.unnamed(entry, name);
                     }
                     let known = || index::by_name(name).map(|known| known.url);
@@ -404,7 +410,10 @@ impl Lines<'_> {
     fn unnamed(&mut self, entry: &Entry, name: &str) {
         self.noted.push(Noted {
             code: "index-missing",
-            message: format!("{} is to come from the index '{name}', which the file does not define", entry.raw_name),
+            message: format!(
+                "{} is to come from the index '{name}', which the file does not define",
+                entry.raw_name
+            ),
             help: Some(format!("add the index with name = \"{name}\" and its url")),
             severity: Severity::Error,
             span: Some(entry.span),
