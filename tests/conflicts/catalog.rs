@@ -87,9 +87,8 @@ impl Catalog for Index {
             release.tags.iter().map(file).collect::<Vec<_>>()
         };
         Ok(Some(Arc::new(Project {
-            versions: releases.keys().cloned().collect(),
+            versions: releases.keys().cloned().collect::<Vec<_>>().into(),
             files: Box::new(releases.iter().map(files).collect::<Vec<_>>()),
-            skipped: Vec::new(),
         })))
     }
 

@@ -33,10 +33,12 @@ pub enum Command {
     Verify(Verify),
     /// Judge files that exist already: would what they install run on that machine?
     Audit(Box<Audit>),
+    /// Print this machine as the [machine] of an env.toml.
+    Probe,
 }
 
 /// `cuda-lock resolve`.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct Resolve {
     /// The environment and its machine.
     #[arg(default_value = "env.toml", value_name = "ENV_TOML")]
@@ -59,9 +61,20 @@ pub struct Resolve {
     /// Ignore files uploaded after this date or time; overrides env.toml.
     #[arg(long, value_name = "DATE")]
     pub exclude_newer: Option<String>,
+    /// Also write all that this solve depends on, without credentials, to one file: for a bug report, or a test.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["check", "hash_missing"])]
+    pub save_problem: Option<PathBuf>,
+    /// Solve what such a file holds, without a network; write nothing.
+    #[arg(long, value_name = "FILE", conflicts_with_all = [
+        "manifest", "target", "check", "moving", "within", "exclude_newer", "hash_missing", "save_problem",
+    ])]
+    pub problem: Option<PathBuf>,
     /// How to print the answer.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
+    /// Say how much work the run was: versions decided, requests, bytes.
+    #[arg(long)]
+    pub stats: bool,
     /// Show the whole proof when there is no solution.
     #[arg(short, long)]
     pub verbose: bool,
@@ -74,7 +87,7 @@ pub struct Resolve {
 }
 
 /// `cuda-lock explain`.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct Explain {
     /// A distribution, or one of: driver, gpu, cuda, cudnn, python.
     pub name: String,
@@ -93,7 +106,7 @@ pub struct Explain {
 }
 
 /// Flags that let pins of the existing lock move. Without any, a pin stays while it holds.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(
     next_help_heading = "Upgrades",
     group = ArgGroup::new("moving").multiple(true).args(["upgrade", "upgrade_package", "upgrade_stack"])
@@ -123,7 +136,7 @@ pub enum Within {
 }
 
 /// `cuda-lock diff`.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct Diff {
     /// Two locks, each a file or REVISION:FILE of git. With --git: the files to look at, else every pylock*.toml here.
     #[arg(value_name = "LOCK", required_unless_present = "git")]
@@ -151,7 +164,7 @@ pub enum DiffFormat {
 }
 
 /// `cuda-lock verify`.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct Verify {
     /// The lock that was installed.
     #[arg(default_value = "pylock.toml", value_name = "LOCK")]
@@ -183,7 +196,7 @@ pub enum Cache {
 }
 
 /// Where the cache is.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct CacheFolder {
     /// Another folder than the user's.
     #[arg(long, value_name = "DIR", env = "CUDA_LOCK_CACHE_DIR")]
@@ -191,7 +204,7 @@ pub struct CacheFolder {
 }
 
 /// `cuda-lock cache prune`.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct Prune {
     /// The least age of what is removed: 30d, 12h, 0s.
     #[arg(long, value_name = "AGE", default_value = "30d")]
@@ -202,7 +215,7 @@ pub struct Prune {
 }
 
 /// `cuda-lock cache export` and `import`.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct Archive {
     /// The archive; - for standard output or input.
     #[arg(value_name = "FILE")]
@@ -213,7 +226,7 @@ pub struct Archive {
 }
 
 /// Flags of every command that reads indexes.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Network and cache")]
 pub struct Network {
     /// Use only what is in the cache.

@@ -5,5 +5,6 @@ pub mod cache;
 mod check;
 pub mod diff;
 pub mod explain;
+pub mod probe;
 pub mod resolve;
 pub mod verify;

@@ -56,5 +56,5 @@ fn locked(lock: &Pylock, url: &str) -> Option<[u8; 32]> {
     });
     files
         .filter(|file| file.url.as_deref() == Some(url))
-        .find_map(|file| cuda_lock_fetcher::digest::parse_sha256(file.hashes.get("sha256")?))
+        .find_map(|file| cuda_lock_constraint::digest::parse_sha256(file.hashes.get("sha256")?))
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use cuda_lock_constraint::constraint::{Constraint, Reason};
+use cuda_lock_constraint::digest::sha256_hex;
 use cuda_lock_constraint::machine::Libc;
 use cuda_lock_constraint::matrix;
 use cuda_lock_constraint::package::Package;
@@ -11,7 +12,6 @@ use cuda_lock_constraint::solve::{
     Chosen, Problem, Solution, SystemStack, is_url_source, range_text,
 };
 use cuda_lock_constraint::version::Version;
-use cuda_lock_fetcher::digest::sha256_hex;
 use cuda_lock_formats::manifest::Manifest;
 use cuda_lock_formats::pylock::{
     LockMetadata, LockedArchive, LockedConstraint, LockedDependency, LockedFile, LockedIndex,

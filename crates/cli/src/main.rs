@@ -2,6 +2,7 @@
 
 mod args;
 mod commands;
+mod detect;
 mod digests;
 mod exit;
 mod fetching;
@@ -9,6 +10,7 @@ mod kept;
 mod lock;
 mod output;
 mod plan;
+mod problem;
 mod targets;
 
 use std::process::ExitCode;
@@ -35,6 +37,7 @@ fn main() -> ExitCode {
         Command::Verify(args) => commands::verify::run(&args),
         Command::Cache(command) => commands::cache::run(&command),
         Command::Audit(args) => commands::audit::run(&args),
+        Command::Probe => commands::probe::run(),
     }
     .into()
 }

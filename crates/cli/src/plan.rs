@@ -27,7 +27,7 @@ use serde_spanned::Spanned;
 
 use crate::args::Network;
 pub use others::other_backends;
-pub use sources::{Sources, none_left};
+pub use sources::{Sources, known, none_left};
 
 /// One target of env.toml, ready to be solved.
 pub struct Plan {
@@ -207,6 +207,7 @@ fn policy(manifest: &Manifest, exclude_newer: Option<&ExcludeNewer>) -> Policy {
         },
         exclude_newer: exclude_newer.or(stated).map(|date| date.before),
         preferences: BTreeMap::new(),
+        nearest: BTreeMap::new(),
     }
 }
 

@@ -1,11 +1,15 @@
 //! Where builds come from, as the solver sees it. The fetcher implements [`Catalog`]; tests implement it over memory.
 
+mod versions;
+
 use std::sync::Arc;
 
 use jiff::Timestamp;
 
 use crate::name::Name;
 use crate::version::SourceId;
+
+pub use versions::Versions;
 
 /// What to do when an expected page has arrived.
 pub type OnProject = Box<dyn FnOnce(Arc<Project>) + Send>;
@@ -39,23 +43,32 @@ pub trait Catalog: Send + Sync {
 
     /// The same for METADATA.
     fn expect_metadata(&self, _source: SourceId, _name: Name, _file: &File, _then: OnMetadata) {}
+
+    /// What went wrong since the start where no answer could say so, such as a release whose files turned out to be
+    /// damaged after its page had been handed out. With it an answer made of what the catalog said does not count.
+    fn fault(&self) -> Option<CatalogError> {
+        None
+    }
 }
 
 /// A project page: every release of one project on one source.
 pub struct Project {
-    /// The release versions, ascending by PEP 440, without duplicates.
-    pub versions: Vec<pep440_rs::Version>,
+    /// The release versions.
+    pub versions: Versions,
     /// The files of those versions, decoded when asked for.
     pub files: Box<dyn ReleaseFiles>,
-    /// Files on the page that belong to no version that can be read, with the reason (a name that is no wheel, a
-    /// variant wheel ...).
-    pub skipped: Vec<(String, String)>,
 }
 
 /// Decodes the files of a release on demand: a page can list tens of thousands, of which a solve looks at a few.
 pub trait ReleaseFiles: Send + Sync {
     /// The files of `versions[index]`, in the order of the page.
     fn files(&self, index: usize) -> Vec<File>;
+
+    /// Files on the page that belong to no version that can be read, with the reason (a name that is no wheel, a variant
+    /// wheel ...).
+    fn skipped(&self) -> Vec<(String, String)> {
+        Vec::new()
+    }
 }
 
 impl ReleaseFiles for Vec<Vec<File>> {

@@ -17,17 +17,21 @@
 //! | [`fix`] | changes to env.toml after which there is an answer, each tried |
 //! | [`check`] | constraints evaluated on pins |
 //! | [`audit`] | every rule on what a file installs |
+//! | [`repair`] | the smallest change of a file's pins after which its audit finds no error |
+//! | [`digest`] | SHA-256 as text and as bytes |
 
 pub mod audit;
 pub mod catalog;
 pub mod check;
 pub mod constraint;
+pub mod digest;
 pub mod explain;
 pub mod fix;
 pub mod machine;
 pub mod matrix;
 pub mod name;
 pub mod package;
+pub mod repair;
 pub mod requirement;
 pub mod rules;
 pub mod solve;

@@ -117,3 +117,19 @@ pub struct Machine {
     /// Where the CUDA libraries come from.
     pub libraries: Libraries,
 }
+
+impl Machine {
+    /// A machine of which only the platform is known.
+    #[must_use]
+    pub fn new(platform: Platform) -> Self {
+        Self {
+            platform,
+            libc: None,
+            driver: None,
+            gpus: None,
+            cuda: None,
+            cudnn: None,
+            libraries: Libraries::default(),
+        }
+    }
+}

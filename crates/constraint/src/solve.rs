@@ -26,11 +26,14 @@ use std::sync::Arc;
 use pubgrub::PubGrubError;
 
 pub use attempts::solve;
-pub use candidates::{PassedOver, Rejection};
-pub use conflict::{CollidingFact, Conflict, Statement, nearest_name, range_text, versions_text};
+pub use candidates::{Misses, PassedOver, Rejection};
+pub use conflict::{
+    CollidingFact, Conflict, Report, Statement, nearest_name, range_text, versions_text,
+};
 pub use problem::{LayerBound, Policy, Prerelease, Problem, Resolution, Source, SourceKind};
 pub use provider::Unusable;
 pub use solution::{Chosen, Solution};
+pub use speculate::look_ahead;
 pub use stack::SystemStack;
 pub use urls::is_url_source;
 
@@ -64,7 +67,11 @@ fn attempt(
 ) -> Result<Solution, SolveError> {
     let tags = Arc::new(Tags::for_target(&problem.target));
     let provider = Provider::new(Arc::clone(problem), Arc::clone(catalog), tags, reach.clone());
-    match pubgrub::resolve(&provider, Package::Root, layers::root_version()) {
+    let outcome = pubgrub::resolve(&provider, Package::Root, layers::root_version());
+    if let Some(fault) = catalog.fault() {
+        return Err(SolveError::Catalog(fault));
+    }
+    match outcome {
         Ok(selected) => {
             let selected: BTreeMap<Package, Version> = selected.into_iter().collect();
             Ok(answer(&provider, &selected)?)
@@ -115,9 +122,9 @@ fn answer(
     }
     let mut constraints = Vec::new();
     for (package, version) in selected {
-        let Ok(found) = provider.constraints(*package, version)? else { continue };
+        let Ok(found) = provider.needs(*package, version)? else { continue };
         let subject = package.dist_name();
-        for constraint in &found {
+        for constraint in &*found {
             let (Some(name), Force::Requires) = (constraint.package.dist_name(), constraint.force)
             else {
                 continue;
@@ -132,7 +139,7 @@ fn answer(
                 chosen.requires.insert(name);
             }
         }
-        constraints.extend(found);
+        constraints.extend(found.iter().map(|constraint| (**constraint).clone()));
     }
     for (package, version) in selected {
         let (Package::Dist { name, extra: Some(extra) }, Version::Dist(_)) = (package, version)

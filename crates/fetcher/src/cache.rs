@@ -2,38 +2,43 @@
 //!
 //! One folder, with a bucket per format version in it. A bucket holds `pages/`, one file per page (policy of HTTP in
 //! front, then the page in its compact form), and `metadata/`, one pack per project with the METADATA of all its files
-//! that any run has asked for: METADATA never changes, so a pack only grows, and a warm run opens two files per project.
+//! that any run has asked for: METADATA never changes, so a pack only grows, and a warm run opens two files per project
+//! and reads of each what it looks at.
 //!
 //! Several processes may share a folder without locks. Files appear whole, by rename; each carries its own key and a
 //! checksum, and whatever does not fit is taken as not there. When two processes add to one pack at the same moment the
 //! later rename wins, and the other's addition is fetched again some day.
 
+mod body;
 mod entry;
 mod maintenance;
 mod pack;
 mod policy;
+mod said;
 mod writer;
 
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use cuda_lock_constraint::catalog::{CoreMetadata, File, Metadata};
+use cuda_lock_constraint::catalog::File;
 use cuda_lock_constraint::name::Name;
 use rustc_hash::FxHashMap;
 use sha2::{Digest, Sha256};
 use url::Url;
 
-pub(crate) use entry::{Body, Content, Entry, Header, now};
+pub(crate) use body::Body;
+pub(crate) use entry::{Content, Entry, Header, now};
 pub use maintenance::{CacheFolder, Pruned};
 use pack::Pack;
 pub(crate) use policy::{Lifetime, lifetime};
+pub(crate) use said::Said;
 use writer::{Job, Writer};
 
-use crate::observer::{Event, Observer};
+use crate::observer::{Counters, Event, Observer};
 
 /// The bucket that this version reads and writes. A change of any format in it takes the next number.
-const BUCKET: &str = "v1";
+const BUCKET: &str = "v2";
 
 /// Where the cache lies when nothing else is said: `cuda-lock` in the user's folder for caches (XDG, or what the
 /// platform has). `None` when there is no home folder.
@@ -50,26 +55,28 @@ pub(crate) struct Cache {
     packs: Mutex<FxHashMap<Name, Arc<Pack>>>,
     writer: Writer,
     observer: Arc<dyn Observer>,
+    counters: Arc<Counters>,
     unreadable: std::sync::Once,
 }
 
 impl Cache {
     /// The cache in a folder, which need not exist. Touches nothing yet.
-    pub(crate) fn new(dir: &Path, observer: Arc<dyn Observer>) -> Self {
+    pub(crate) fn new(dir: &Path, observer: Arc<dyn Observer>, counters: Arc<Counters>) -> Self {
         let bucket = dir.join(BUCKET);
         Self {
             pages: bucket.join("pages"),
             metadata: bucket.join("metadata"),
             packs: Mutex::default(),
-            writer: Writer::new(dir.to_owned(), Arc::clone(&observer)),
+            writer: Writer::new(dir.to_owned(), Arc::clone(&observer), Arc::clone(&counters)),
             observer,
+            counters,
             unreadable: std::sync::Once::new(),
         }
     }
 
     /// What is kept of a page, however old.
     pub(crate) fn page(&self, url: &Url, label: &str) -> Option<Entry> {
-        match Entry::read(&self.page_path(url, label), url) {
+        match Entry::read(&self.page_path(url, label), url, &self.counters) {
             Ok(entry) => entry,
             Err(error) => {
                 self.cannot_read(&error);
@@ -88,8 +95,8 @@ impl Cache {
         self.writer.send(Job::Confirm { path: self.page_path(url, label), header, fresh_until });
     }
 
-    /// METADATA of a file, if kept.
-    pub(crate) fn metadata(&self, name: Name, file: &File) -> Option<Metadata> {
+    /// What a file is known to say of itself.
+    pub(crate) fn metadata(&self, name: Name, file: &File) -> Option<Said> {
         let known = {
             let packs = self.packs.lock().unwrap_or_else(PoisonError::into_inner);
             packs.get(&name).cloned()
@@ -97,27 +104,25 @@ impl Cache {
         let pack = match known {
             Some(pack) => pack,
             None => {
-                let pack = Pack::read(&self.pack_path(name)).unwrap_or_else(|error| {
-                    self.cannot_read(&error);
-                    Pack::default()
-                });
+                let pack =
+                    Pack::read(&self.pack_path(name), &self.counters).unwrap_or_else(|error| {
+                        self.cannot_read(&error);
+                        Pack::default()
+                    });
                 let pack = Arc::new(pack);
                 let mut packs = self.packs.lock().unwrap_or_else(PoisonError::into_inner);
                 packs.insert(name, Arc::clone(&pack));
                 pack
             }
         };
-        if pack.is_empty() {
-            return None;
-        }
-        postcard::from_bytes(pack.get(metadata_key(file))?).ok()
+        said::decode(&pack.get(said::key(file))?, file)
     }
 
-    /// Keeps METADATA of a file.
-    pub(crate) fn keep_metadata(&self, name: Name, file: &File, metadata: &Metadata) {
-        if let Ok(bytes) = postcard::to_stdvec(metadata) {
+    /// Keeps what a file says of itself.
+    pub(crate) fn keep_metadata(&self, name: Name, file: &File, said: &Said) {
+        if let Some(bytes) = said::encode(said, file) {
             let path = self.pack_path(name);
-            self.writer.send(Job::Metadata { path, key: metadata_key(file), bytes });
+            self.writer.send(Job::Metadata { path, key: said::key(file), bytes });
         }
     }
 
@@ -163,10 +168,8 @@ fn is_absent(error: &io::Error) -> bool {
 }
 
 /// The checksum of files in the cache: it finds accidents, which is all that may happen to one's own files.
-fn crc32(bytes: &[u8]) -> u32 {
-    let mut crc = flate2::Crc::new();
-    crc.update(bytes);
-    crc.sum()
+pub(crate) fn crc32(bytes: &[u8]) -> u32 {
+    crc32fast::hash(bytes)
 }
 
 fn hex(bytes: &[u8]) -> String {
@@ -175,20 +178,4 @@ fn hex(bytes: &[u8]) -> String {
         let _ = write!(text, "{byte:02x}");
         text
     })
-}
-
-/// What identifies the content of a file: its URL and the digests that the index states. An index that replaces a file
-/// under the same name states another digest.
-fn metadata_key(file: &File) -> [u8; 16] {
-    let mut hash = Sha256::new();
-    hash.update(file.url.as_bytes());
-    hash.update([0]);
-    hash.update(file.sha256.unwrap_or_default());
-    if let CoreMetadata::Sha256(digest) = file.core_metadata {
-        hash.update(digest);
-    }
-    let digest = hash.finalize();
-    let mut key = [0; 16];
-    key.copy_from_slice(&digest[..16]);
-    key
 }

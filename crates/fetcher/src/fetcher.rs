@@ -5,7 +5,7 @@
 //! which is started by the first such question, so that a run that the cache answers starts no thread and reads no
 //! certificate.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, Weak};
 
 use cuda_lock_constraint::catalog::{Catalog, CatalogError, File, Metadata, OnMetadata, OnProject};
 use cuda_lock_constraint::name::Name;
@@ -17,6 +17,7 @@ use url::Url;
 
 use crate::cache::{Cache, default_dir};
 use crate::config::{FetcherConfig, Mode, SourceFormat, StaticMetadata};
+use crate::engine::Engine;
 use crate::flat::FlatResult;
 use crate::hosts::Hosts;
 use crate::net::{Clients, Gates, Http, Keyring};
@@ -31,7 +32,7 @@ pub(crate) type MetadataResult = Result<Arc<Metadata>, CatalogError>;
 /// Indexes, cache and network as one [`Catalog`].
 pub struct Fetcher {
     inner: Arc<Inner>,
-    runtime: OnceLock<Result<Runtime, CatalogError>>,
+    engine: Arc<Engine>,
 }
 
 /// What tasks share. It must not own the runtime that runs them.
@@ -48,6 +49,9 @@ pub(crate) struct Inner {
     projects: OnceMap<(SourceId, Name), ProjectResult>,
     flats: OnceMap<SourceId, FlatResult>,
     metadata: OnceMap<Box<str>, MetadataResult>,
+    /// Of the fetcher, which owns it.
+    pub(crate) engine: Weak<Engine>,
+    fault: OnceLock<CatalogError>,
     /// METADATA that is only expected leaves a quarter of the connections to what is needed now.
     hints: Semaphore,
 }
@@ -84,11 +88,14 @@ impl Fetcher {
             let metadata = Arc::new(stated.metadata.clone());
             overrides.entry(stated.name).or_default().push((stated, metadata));
         }
+        let engine = Arc::new(Engine::default());
         let inner = Inner {
+            engine: Arc::downgrade(&engine),
+            fault: OnceLock::new(),
             sources,
             mode: config.mode,
             max_download: config.max_download,
-            cache: dir.map(|dir| Cache::new(&dir, Arc::clone(&observer))),
+            cache: dir.map(|dir| Cache::new(&dir, Arc::clone(&observer), Arc::clone(&counters))),
             http,
             hosts: Hosts::default(),
             counters,
@@ -99,7 +106,7 @@ impl Fetcher {
             metadata: OnceMap::default(),
             hints: Semaphore::new((concurrency * 3 / 4).max(1)),
         };
-        Ok(Self { inner: Arc::new(inner), runtime: OnceLock::new() })
+        Ok(Self { inner: Arc::new(inner), engine })
     }
 
     /// What this run has asked and received so far.
@@ -132,27 +139,13 @@ impl Fetcher {
     }
 
     fn runtime(&self) -> Result<&Runtime, CatalogError> {
-        let runtime = self.runtime.get_or_init(|| {
-            let cores = std::thread::available_parallelism().map_or(1, usize::from);
-            tokio::runtime::Builder::new_multi_thread()
-                .worker_threads(cores.min(4))
-                // Pages are parsed on these; those beyond the cores are for DNS, which waits more than it works.
-                .max_blocking_threads(cores + 4)
-                .thread_name("fetch")
-                .enable_all()
-                .build()
-                .map_err(|error| {
-                    let text = format!("the threads for the network cannot be started: {error}");
-                    CatalogError::Network(text.into())
-                })
-        });
-        runtime.as_ref().map_err(Clone::clone)
+        self.engine.runtime()
     }
 
     /// False as long as the cache had every answer: then there is nothing to fetch ahead, and looking ahead would only
     /// do twice what the solver does once.
     fn uses_network(&self) -> bool {
-        self.runtime.get().is_some()
+        self.engine.runs()
     }
 
     fn source(&self, id: SourceId) -> Result<&Source, CatalogError> {
@@ -169,7 +162,7 @@ impl Fetcher {
         let (slot, maker) = self.inner.projects.slot((id, name), || Err(stopped()));
         let Some(maker) = maker else { return Ok(slot) };
         let source = self.source(id)?;
-        match self.inner.project_at_hand(source, name) {
+        match self.inner.project_at_hand(source, id, name) {
             Step::Known(result) => maker.finish(result),
             Step::Ask(kept) => {
                 let runtime = self.runtime()?;
@@ -283,14 +276,23 @@ impl Catalog for Fetcher {
             });
         }
     }
+
+    fn fault(&self) -> Option<CatalogError> {
+        self.inner.fault.get().cloned()
+    }
+}
+
+impl Inner {
+    /// Keeps the first error that no answer could carry.
+    pub(crate) fn note_fault(&self, error: CatalogError) {
+        let _ = self.fault.set(error);
+    }
 }
 
 impl Drop for Fetcher {
     fn drop(&mut self) {
         // What is still under way was expected, but is not needed: nobody waits for it.
-        if let Some(Ok(runtime)) = self.runtime.take() {
-            runtime.shutdown_background();
-        }
+        std::mem::take(&mut self.engine).stop();
         self.finish();
     }
 }

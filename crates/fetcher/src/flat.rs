@@ -2,22 +2,23 @@
 
 use std::sync::Arc;
 
-use cuda_lock_constraint::catalog::CatalogError;
+use cuda_lock_constraint::catalog::{CatalogError, File, Project, ReleaseFiles};
 use cuda_lock_constraint::name::Name;
 use cuda_lock_constraint::version::SourceId;
 use rustc_hash::FxHashMap;
 use url::Url;
 
 use crate::body::{PAGE_LIMIT, unpack};
-use crate::cache::{Body, Content, Entry};
+use crate::cache::{Body, Content, Entry, crc32};
 use crate::fetcher::Inner;
 use crate::net::Head;
-use crate::page::{compact, parse_flat};
+use crate::page::compact::{self, Storage as _, StoredPage};
+use crate::page::parse_flat;
 use crate::project::{Answer, Step, apart, failed, not_cached, unusable};
 use crate::source::Source;
 
 /// Every project of a flat source.
-pub(crate) type FlatProjects = Arc<FxHashMap<Name, Arc<cuda_lock_constraint::catalog::Project>>>;
+pub(crate) type FlatProjects = Arc<FxHashMap<Name, Arc<Project>>>;
 
 /// What questions for a flat source are answered with.
 pub(crate) type FlatResult = Result<FlatProjects, CatalogError>;
@@ -60,7 +61,8 @@ impl Inner {
         let pages = parse_flat(&bytes, &head.url).map_err(|why| unusable(url, &why.to_string()))?;
         let packed: Vec<(Name, Vec<u8>)> =
             pages.iter().map(|page| (page.name, compact::encode(page))).collect();
-        if let Ok(body) = postcard::to_stdvec(&packed) {
+        if let Ok(packed) = postcard::to_stdvec(&packed) {
+            let body = [&crc32(&packed).to_le_bytes(), packed.as_slice()].concat();
             self.keep(url, label, head, (Content::Flat, Body::new(body)));
         }
         let projects = pages.into_iter().map(|page| (page.name, Arc::new(page.into_project())));
@@ -73,10 +75,30 @@ fn open(entry: Entry) -> Option<FlatProjects> {
     if entry.header.content != Content::Flat {
         return None;
     }
-    let packed: Vec<(Name, Vec<u8>)> = postcard::from_bytes(entry.body.as_ref()).ok()?;
+    let bytes = entry.body.read(0..entry.body.len()).ok()?;
+    let (checksum, bytes) = bytes.split_first_chunk::<4>()?;
+    if crc32(bytes) != u32::from_le_bytes(*checksum) {
+        return None;
+    }
+    let packed: Vec<(Name, Vec<u8>)> = postcard::from_bytes(bytes).ok()?;
     let mut projects = FxHashMap::default();
     for (name, bytes) in packed {
-        projects.insert(name, Arc::new(compact::open(bytes).ok()?));
+        let (versions, page) = compact::open(bytes).ok()?;
+        let files = Box::new(InMemory(page));
+        projects.insert(name, Arc::new(Project { versions, files }));
     }
     Some(Arc::new(projects))
+}
+
+/// A page of a flat source. All of these were checked together.
+struct InMemory(StoredPage<Vec<u8>>);
+
+impl ReleaseFiles for InMemory {
+    fn files(&self, index: usize) -> Vec<File> {
+        self.0.files(index).unwrap_or_default()
+    }
+
+    fn skipped(&self) -> Vec<(String, String)> {
+        self.0.skipped().unwrap_or_default()
+    }
 }

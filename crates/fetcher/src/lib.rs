@@ -10,7 +10,7 @@
 mod body;
 pub mod cache;
 mod config;
-pub mod digest;
+mod engine;
 mod fetcher;
 mod file_digest;
 mod flat;
@@ -23,6 +23,7 @@ mod once;
 pub mod page;
 mod project;
 mod source;
+mod stored;
 mod tail;
 mod wheel;
 

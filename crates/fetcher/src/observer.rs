@@ -72,6 +72,8 @@ pub struct Stats {
     pub cached_pages: u64,
     /// METADATA taken from the cache.
     pub cached_metadata: u64,
+    /// Bytes read from the cache.
+    pub cache_bytes: u64,
 }
 
 /// The same, while it is counted.
@@ -83,6 +85,7 @@ pub(crate) struct Counters {
     pub(crate) bytes: AtomicU64,
     pub(crate) cached_pages: AtomicU64,
     pub(crate) cached_metadata: AtomicU64,
+    pub(crate) cache_bytes: AtomicU64,
 }
 
 /// Adds `n`; the counts are statistics, so no order between them is promised.
@@ -100,6 +103,7 @@ impl Counters {
             bytes: get(&self.bytes),
             cached_pages: get(&self.cached_pages),
             cached_metadata: get(&self.cached_metadata),
+            cache_bytes: get(&self.cache_bytes),
         }
     }
 }

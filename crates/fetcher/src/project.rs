@@ -16,6 +16,7 @@ use crate::net::{Buffer, Head, NetworkError, Request, shown};
 use crate::observer::{Event, Kind, add};
 use crate::page::{compact, parse_page};
 use crate::source::Source;
+use crate::stored::Opened;
 
 /// What questions for a project are answered with.
 pub(crate) type ProjectResult = Result<Option<Arc<Project>>, CatalogError>;
@@ -47,13 +48,18 @@ pub(crate) enum Answer<V> {
 
 impl Inner {
     /// Answers without the network, if that can be done.
-    pub(crate) fn project_at_hand(&self, source: &Source, name: Name) -> Step<ProjectResult> {
+    pub(crate) fn project_at_hand(
+        self: &Arc<Self>,
+        source: &Source,
+        id: SourceId,
+        name: Name,
+    ) -> Step<ProjectResult> {
         if let Some(folder) = &source.folder {
             return Step::Known(crate::local::project(folder, name));
         }
         let url = source.page_url(name);
         match self.page_at_hand(&url, name.as_str(), open) {
-            Step::Known(Some(value)) => Step::Known(Ok(value)),
+            Step::Known(Some(opened)) => Step::Known(Ok(self.project_of(id, name, opened))),
             Step::Known(None) => Step::Known(Err(not_cached(&source.name, &url))),
             Step::Ask(kept) => Step::Ask(kept),
         }
@@ -98,10 +104,13 @@ impl Inner {
         let stored = kept.as_ref().map(|entry| entry.header.stored);
         let answer = self.ask_page(&url, name.as_str(), kept, open).await;
         match answer.map_err(|error| failed(&error, stored))? {
-            Answer::Confirmed(value) => Ok(value),
+            Answer::Confirmed(opened) => Ok(self.project_of(id, name, opened)),
             Answer::Page(head, bytes) => {
                 let inner = Arc::clone(self);
-                apart(bytes.len(), move || inner.read_project(&url, name, &head, bytes)).await
+                let opened =
+                    apart(bytes.len(), move || inner.read_project(&url, name, &head, bytes))
+                        .await?;
+                Ok(self.project_of(id, name, opened))
             }
             Answer::Other(head) => match head.status.as_u16() {
                 404 | 410 => Ok(self.absent(&url, name, &head)),
@@ -186,7 +195,13 @@ impl Inner {
         None
     }
 
-    fn read_project(&self, url: &Url, name: Name, head: &Head, bytes: Vec<u8>) -> ProjectResult {
+    fn read_project(
+        &self,
+        url: &Url,
+        name: Name,
+        head: &Head,
+        bytes: Vec<u8>,
+    ) -> Result<Opened, CatalogError> {
         let bytes = unpack(head, bytes, PAGE_LIMIT).map_err(|why| unusable(url, &why))?;
         let page = parse_page(head.text(CONTENT_TYPE), &bytes, &head.url, name)
             .map_err(|why| unusable(url, &why.to_string()))?;
@@ -194,8 +209,7 @@ impl Inner {
         let body = Body::new(compact::encode(&page));
         drop(page);
         self.keep(url, name.as_str(), head, (Content::Project, body.clone()));
-        let project = compact::open(body).map_err(|why| unusable(url, &why.to_string()))?;
-        Ok(Some(Arc::new(project)))
+        compact::open(body).map(Some).map_err(|why| unusable(url, &why.to_string()))
     }
 }
 
@@ -218,10 +232,10 @@ pub(crate) fn unusable(url: &Url, why: &str) -> CatalogError {
 }
 
 /// What an entry says of a project.
-fn open(entry: Entry) -> Option<Option<Arc<Project>>> {
+fn open(entry: Entry) -> Option<Opened> {
     match entry.header.content {
         Content::Absent => Some(None),
-        Content::Project => Some(Some(Arc::new(compact::open(entry.body).ok()?))),
+        Content::Project => Some(Some(compact::open(entry.body).ok()?)),
         Content::Flat | Content::Digest(..) => None,
     }
 }

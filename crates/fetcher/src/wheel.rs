@@ -14,14 +14,17 @@ use sha2::{Digest, Sha256};
 use url::Url;
 
 use crate::body::{METADATA_LIMIT, unpack};
+use crate::cache::Said;
 use crate::config::Mode;
-use crate::digest::sha256_hex;
 use crate::fetcher::{Inner, MetadataResult};
-use crate::metadata::{SdistKind, metadata_from_sdist, metadata_from_wheel, parse_metadata};
+use crate::metadata::{
+    SdistError, SdistKind, metadata_from_sdist, metadata_from_wheel, parse_metadata,
+};
 use crate::net::{Buffer, Request, shown};
 use crate::observer::{Event, Kind, add};
 use crate::project::{apart, unusable};
 use crate::tail::Found;
+use cuda_lock_constraint::digest::sha256_hex;
 
 impl Inner {
     /// Answers without the network, if that can be done.
@@ -29,9 +32,9 @@ impl Inner {
         if file.url.starts_with("file:") {
             return Some(crate::local::metadata(name, file));
         }
-        if let Some(metadata) = self.cache.as_ref().and_then(|cache| cache.metadata(name, file)) {
+        if let Some(said) = self.cache.as_ref().and_then(|cache| cache.metadata(name, file)) {
             add(&self.counters.cached_metadata, 1);
-            return Some(Ok(Arc::new(metadata)));
+            return Some(said_of(said));
         }
         (self.mode == Mode::Offline).then(|| {
             let text = format!(
@@ -48,14 +51,14 @@ impl Inner {
         self.observer.event(Event::Started { kind: Kind::Metadata, name: &file.filename });
         let result = self.fetch_metadata(name, file).await;
         self.observer.event(Event::Finished { kind: Kind::Metadata, name: &file.filename });
-        let metadata = result?;
+        let said = result?;
         if let Some(cache) = &self.cache {
-            cache.keep_metadata(name, file, &metadata);
+            cache.keep_metadata(name, file, &said);
         }
-        Ok(Arc::new(metadata))
+        said_of(said)
     }
 
-    async fn fetch_metadata(&self, name: Name, file: &File) -> Result<Metadata, CatalogError> {
+    async fn fetch_metadata(&self, name: Name, file: &File) -> Result<Said, CatalogError> {
         let url = Url::parse(&file.url).map_err(|error| {
             let text =
                 format!("the index gives {} an address that is none: {error}", file.filename);
@@ -65,7 +68,7 @@ impl Inner {
             && self.hosts.has_sidecars(&url)
             && let Some(bytes) = self.sidecar(&url).await?
         {
-            return read(name, file, &bytes);
+            return read(name, file, &bytes).map(Said::Metadata);
         }
         if file.filename.ends_with(".whl") {
             let bytes = match self.wheel_tail(&url, name, file).await? {
@@ -73,7 +76,7 @@ impl Inner {
                 Found::Whole(wheel) => metadata_from_wheel(wheel, name)
                     .map_err(|why| unavailable(name, file, &why.to_string()))?,
             };
-            return read(name, file, &bytes);
+            return read(name, file, &bytes).map(Said::Metadata);
         }
         let Some(kind) = SdistKind::of(&file.filename) else {
             return Err(unavailable(name, file, "it is neither a wheel nor an sdist"));
@@ -81,10 +84,13 @@ impl Inner {
         let sdist = self.whole_file(&url, name, file).await?;
         let named = file.clone();
         let size = usize::try_from(file.size.unwrap_or(u64::MAX)).unwrap_or(usize::MAX);
-        apart(size, move || {
-            let metadata = metadata_from_sdist(kind, sdist)
-                .map_err(|why| unavailable(name, &named, &why.to_string()))?;
-            about(name, &named, metadata)
+        apart(size, move || match metadata_from_sdist(kind, sdist) {
+            Ok(metadata) => about(name, &named, metadata).map(Said::Metadata),
+            // That an sdist must be built first does not change either, and finding out took a download.
+            Err(
+                why @ (SdistError::NotStatic(_) | SdistError::NoPkgInfo | SdistError::Metadata(_)),
+            ) => Ok(Said::Nothing(silent(name, &named, &why.to_string()))),
+            Err(why) => Err(unavailable(name, &named, &why.to_string())),
         })
         .await
     }
@@ -160,12 +166,22 @@ pub(crate) fn wrong_digest(
 
 /// The error for a file that does not say what it needs.
 pub(crate) fn unavailable(name: Name, file: &File, why: &str) -> CatalogError {
-    let text = format!(
+    CatalogError::Unavailable(silent(name, file, why).into())
+}
+
+fn silent(name: Name, file: &File, why: &str) -> String {
+    format!(
         "{} does not say what it needs: {why}; state that in [metadata.{name}] of env.toml, or choose a release with a \
          wheel",
         file.filename
-    );
-    CatalogError::Unavailable(text.into())
+    )
+}
+
+fn said_of(said: Said) -> MetadataResult {
+    match said {
+        Said::Metadata(metadata) => Ok(Arc::new(metadata)),
+        Said::Nothing(why) => Err(CatalogError::Unavailable(why.into())),
+    }
 }
 
 /// The version in a file name, if it can be read.

@@ -15,18 +15,20 @@
 //! | `text`, `decode`, `shell` | text with its way back to the file, character encodings, words of a shell |
 //! | `pep508`, `marker`, `link`, `options` | a requirement, a marker, a URL or path, an option, as pip reads them |
 //! | `requirements`, `tables`, `conda`, `yaml`, `environment`, `pyproject`, `poetry`, `locks`, `dockerfile`, `ci`, `commands` | the kinds of files |
-//! | `site_packages`, `elf` | what is installed in a folder |
+//! | `site_packages`, `dist_info`, `elf`, `linkage` | what is installed in a folder |
 
 mod build;
 mod ci;
 mod commands;
 mod conda;
 mod decode;
+mod dist_info;
 mod dockerfile;
 mod elf;
 mod environment;
 mod install_options;
 mod link;
+mod linkage;
 mod loader;
 mod locks;
 mod marker;
@@ -49,13 +51,14 @@ mod toml_doc;
 mod yaml;
 mod yaml_flow;
 
-pub use decode::{Encoding, decode};
+pub use decode::{Encoding, decode, encode};
 pub use link::redact;
+pub use linkage::{Unresolved, unresolved};
 pub use loader::{DiskLoader, FileLoader, LoadError, MemoryLoader};
 pub use model::{
-    Entry, Environment, Group, Hash, Image, Include, IndexOptions, Input, Level, Library, Location,
-    NamedIndex, Origin, Position, Problem, ProblemCode, PythonRequest, Requires, Setting, Source,
-    SourceFile, SourceTarget, Span, SystemPackage, Wheel,
+    Damaged, Entry, Environment, Group, Hash, Image, Include, IndexOptions, Input, Level, Library,
+    Location, NamedIndex, Origin, Position, Problem, ProblemCode, PythonRequest, Requires, Setting,
+    Source, SourceFile, SourceTarget, Span, SystemPackage, Wheel,
 };
 pub use read::{read, read_as};
 pub use site_packages::read_site_packages;

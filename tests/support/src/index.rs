@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::dist::Dist;
 use crate::replica::Replica;
@@ -32,11 +33,21 @@ pub struct Features {
     pub max_age: u32,
     /// States `size` and `upload-time` (PEP 700).
     pub sizes: bool,
+    /// How long every answer is held back, as a distant server's would be.
+    pub latency: Duration,
 }
 
 impl Default for Features {
     fn default() -> Self {
-        Self { json: true, sidecars: true, ranges: true, gzip: false, max_age: 600, sizes: true }
+        Self {
+            json: true,
+            sidecars: true,
+            ranges: true,
+            gzip: false,
+            max_age: 600,
+            sizes: true,
+            latency: Duration::ZERO,
+        }
     }
 }
 
@@ -110,6 +121,13 @@ impl Index {
             body,
         };
         self.projects.entry(normalized(name)).or_default().push(file);
+        self
+    }
+
+    /// Takes the projects of another index in, in place of its own of the same name.
+    #[must_use]
+    pub fn with_projects_of(mut self, other: Self) -> Self {
+        self.projects.extend(other.projects);
         self
     }
 

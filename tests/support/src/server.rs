@@ -145,6 +145,7 @@ impl Shared {
                 None => {}
             }
             self.note(&request, response.status);
+            std::thread::sleep(self.index.features.latency);
             if !response.write(&mut stream, &request.method) || ends {
                 return;
             }

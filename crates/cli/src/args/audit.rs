@@ -10,13 +10,25 @@ use super::Network;
 #[derive(Debug, Args)]
 pub struct Audit {
     /// Files to judge, of any kind that is known; `-` is standard input.
-    #[arg(value_name = "FILE", required_unless_present = "explain")]
+    #[arg(value_name = "FILE", required_unless_present_any = ["explain", "site_packages"])]
     pub files: Vec<PathBuf>,
+    /// Judge what is installed in this folder; can be repeated.
+    #[arg(long, value_name = "DIR")]
+    pub site_packages: Vec<PathBuf>,
     /// Print what is documented about a code, and stop.
     #[arg(long, value_name = "CODE", exclusive = true)]
     pub explain: Option<String>,
-    /// The machine of an env.toml; a target follows a colon: env.toml:edge.
-    #[arg(long, value_name = "ENV_TOML[:TARGET]", help_heading = "Machine")]
+    /// Rewrite the pins of the files so that no error is left, as far as that was solved; only the lines that must change.
+    #[arg(long, conflicts_with = "diff", help_heading = "Fixes")]
+    pub fix: bool,
+    /// Print what --fix would change as a unified diff; write nothing.
+    #[arg(long, help_heading = "Fixes")]
+    pub diff: bool,
+    /// Do not look for fixes by solving.
+    #[arg(long, conflicts_with_all = ["fix", "diff"], help_heading = "Fixes")]
+    pub no_solve: bool,
+    /// The machine of an env.toml; a target follows a colon: env.toml:edge. Or: auto, this machine.
+    #[arg(long, value_name = "ENV_TOML[:TARGET]|auto", help_heading = "Machine")]
     pub machine: Option<String>,
     /// The NVIDIA driver: 535.104.05, or 535.x for any of the branch.
     #[arg(long, value_name = "VERSION", help_heading = "Machine")]

@@ -24,6 +24,7 @@ use crate::lock::Answer;
 use crate::output::progress::Progress;
 use crate::output::{conflict, fixes, json, message, stack};
 use crate::plan::{self, Plan, Sources};
+use crate::problem::{self, Answers};
 use crate::targets::{Party, agree};
 
 /// A file that is to be written.
@@ -40,15 +41,27 @@ pub fn run(args: &Resolve) -> Exit {
 }
 
 fn resolve(args: &Resolve) -> Result<Exit, Exit> {
-    let manifest = read_manifest(&args.manifest)?;
+    match &args.problem {
+        Some(path) => {
+            let (args, manifest, answers) = problem::read(args, path)?;
+            resolve_with(&args, &manifest, &answers)
+        }
+        None => {
+            let answers = Answers::of_indexes(args.save_problem.is_some());
+            resolve_with(args, &read_manifest(&args.manifest)?, &answers)
+        }
+    }
+}
+
+fn resolve_with(args: &Resolve, manifest: &Manifest, answers: &Answers) -> Result<Exit, Exit> {
     let exclude_newer = exclude_newer(args)?;
     let kept = Kept::new(&args.upgrade).map_err(|text| {
         message::error(text);
         Exit::BadInput
     })?;
-    let sources = plan::sources(&manifest, &args.manifest).map_err(bad_input)?;
+    let sources = plan::sources(manifest, &args.manifest).map_err(bad_input)?;
     if sources.all.is_empty() {
-        return Err(bad_input(plan::none_left(&manifest)));
+        return Err(bad_input(plan::none_left(manifest)));
     }
     let names: Vec<Option<&str>> = match &args.target {
         Some(name) => vec![Some(name.as_str())],
@@ -56,24 +69,33 @@ fn resolve(args: &Resolve) -> Result<Exit, Exit> {
     };
     let plans = names
         .into_iter()
-        .map(|name| plan::plan(&manifest, name, &sources, exclude_newer.as_ref()))
+        .map(|name| plan::plan(manifest, name, &sources, exclude_newer.as_ref()))
         .collect::<Result<Vec<Plan>, _>>()
         .map_err(bad_input)?;
     let progress = Arc::new(Progress::new(args.quiet));
-    let config = plan::fetcher(&manifest, &sources, &args.network);
-    let fetcher = fetching::open(config, &progress)?;
+    let mut fetcher = None;
+    let catalog = answers.catalog(&sources, || {
+        let config = plan::fetcher(manifest, &sources, &args.network);
+        fetching::open(config, &progress).inspect(|opened| fetcher = Some(Arc::clone(opened)))
+    })?;
+    // As they are now: the run may replace them.
+    let locks = answers.noted_locks(&plans, |plan| lock_path(args, plan));
     let run = Run {
         args,
-        manifest: &manifest,
+        manifest,
         sources: &sources,
         kept: &kept,
-        catalog: fetcher.clone(),
-        fetcher: Arc::clone(&fetcher),
+        catalog,
+        answers,
+        fetcher: fetcher.clone(),
     };
     let outcome =
         if args.check { check::all(&run, &plans, &progress) } else { run.all(&plans, &progress) };
     progress.clear();
-    fetcher.finish();
+    if let Some(fetcher) = fetcher {
+        fetcher.finish();
+    }
+    problem::save(args, manifest, answers, (&plans, locks))?;
     outcome
 }
 
@@ -84,7 +106,9 @@ pub(super) struct Run<'a> {
     pub(super) sources: &'a Sources,
     pub(super) kept: &'a Kept,
     pub(super) catalog: Arc<dyn Catalog>,
-    fetcher: Arc<Fetcher>,
+    answers: &'a Answers,
+    /// Absent when a problem file has the answers.
+    fetcher: Option<Arc<Fetcher>>,
 }
 
 impl Run<'_> {
@@ -93,8 +117,8 @@ impl Run<'_> {
         let mut files = Vec::new();
         let mut reports = Vec::new();
         let mut exit = Exit::Ok;
-        let locks: Vec<Option<Pylock>> =
-            plans.iter().map(|plan| existing(&self.paths(plan))).collect();
+        let mut decisions = 0;
+        let locks: Vec<Option<Pylock>> = plans.iter().map(|plan| self.existing(plan)).collect();
         let work: Vec<(&Plan, Option<&Pylock>)> =
             plans.iter().zip(locks.iter().map(Option::as_ref)).collect();
         let parties = self.agreed(&work);
@@ -103,7 +127,8 @@ impl Run<'_> {
             let paths = self.paths(plan);
             match party.outcome {
                 Ok((problem, mut solution)) => {
-                    let download = self.args.hash_missing.then_some(&*self.fetcher);
+                    decisions += solution.decisions;
+                    let download = self.fetcher.as_deref().filter(|_| self.args.hash_missing);
                     let without = digests::complete(&mut solution, lock, download)
                         .map_err(|error| unreadable(&error))?;
                     solution.warnings.extend(without);
@@ -128,6 +153,7 @@ impl Run<'_> {
                 }
                 Err(SolveError::Conflict(found)) => {
                     exit = Exit::No;
+                    decisions += found.decisions;
                     let problem = party.refused.as_deref().unwrap_or(&plan.problem);
                     self.refuse((plan, problem), &found, &mut reports);
                 }
@@ -135,12 +161,35 @@ impl Run<'_> {
             }
         }
         if self.args.format == Format::Json {
-            print_json(&json::Report { schema: 1, targets: reports });
+            let work = self.args.stats.then(|| self.work(decisions));
+            print_json(&json::Report { schema: 1, targets: reports, work });
+        } else if self.args.stats {
+            message::line(self.work(decisions));
         }
         if exit == Exit::Ok && !self.args.dry_run {
             self.write(&files)?;
         }
         Ok(exit)
+    }
+
+    /// What the run took.
+    fn work(&self, decisions: u64) -> json::Work {
+        let work = json::Work { decisions, ..json::Work::default() };
+        let Some(stats) = self.fetcher.as_ref().map(|fetcher| fetcher.stats()) else { return work };
+        json::Work {
+            requests: stats.requests,
+            not_modified: stats.not_modified,
+            bytes: stats.bytes,
+            cached_pages: stats.cached_pages,
+            cached_metadata: stats.cached_metadata,
+            ..work
+        }
+    }
+
+    /// The lock that is there, or that the problem file holds.
+    fn existing(&self, plan: &Plan) -> Option<Pylock> {
+        let path = self.paths(plan).lock;
+        readable(&self.answers.lock(plan.spec.name.as_deref(), &path)?, &path)
     }
 
     fn paths(&self, plan: &Plan) -> Paths {
@@ -264,14 +313,13 @@ impl Run<'_> {
                 return;
             }
         }
-        let others =
-            plan::other_backends(self.manifest, &self.args.manifest, plan, &self.args.network);
+        let others = plan::other_backends(self.manifest, self.args, plan, self.answers);
         let tried = fix::find(problem, &self.catalog, found, others, fix::Budget::default());
         let located = fixes::located(&tried, self.manifest, plan);
         if json {
             reports.push(json::unsolved(target, found, located));
         } else {
-            fixes::print(&located, &tried, self.manifest);
+            fixes::print(&located, &tried, found, self.manifest);
         }
         if !json && let Some(hint) = self.kept.hint() {
             message::help(hint);
@@ -302,11 +350,14 @@ impl Run<'_> {
     }
 }
 
-/// The lock that is there. Its pins are only a preference, so one that cannot be read is no error.
+/// The lock that is there.
 pub(super) fn existing(paths: &Paths) -> Option<Pylock> {
-    let text = fs_err::read_to_string(&paths.lock).ok()?;
-    let name = paths.lock.display().to_string();
-    match Pylock::parse(&text, &name) {
+    readable(&fs_err::read_to_string(&paths.lock).ok()?, &paths.lock)
+}
+
+/// A lock's pins are only a preference, so one that cannot be read is no error.
+fn readable(text: &str, path: &Path) -> Option<Pylock> {
+    match Pylock::parse(text, &path.display().to_string()) {
         Ok(lock) => Some(lock),
         Err(why) => {
             if let Some(first) = why.iter().next() {
@@ -318,6 +369,10 @@ pub(super) fn existing(paths: &Paths) -> Option<Pylock> {
             None
         }
     }
+}
+
+fn lock_path(args: &Resolve, plan: &Plan) -> PathBuf {
+    Paths::new(&args.manifest, plan.spec.name.as_deref()).lock
 }
 
 /// The files of one target, beside env.toml.

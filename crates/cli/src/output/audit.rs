@@ -37,7 +37,49 @@ pub struct Reported {
     /// The message that people meet otherwise.
     pub symptom: Option<String>,
     /// What to do.
-    pub fix: Option<String>,
+    pub fix: Option<Fix>,
+}
+
+/// What to do about a finding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fix {
+    /// In words.
+    pub text: String,
+    /// The edits of files. Findings that are mended together have the same ones.
+    pub edits: Vec<PlacedEdit>,
+    /// Whether it was solved for, and judged without an error.
+    pub verified: bool,
+}
+
+impl Fix {
+    /// Advice that was not tried.
+    #[must_use]
+    pub fn advice(text: String) -> Self {
+        Self { text, edits: Vec::new(), verified: false }
+    }
+}
+
+/// A change to the text of a file. Lines and columns count from 1, columns in characters; the end is the place after the
+/// last character.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct PlacedEdit {
+    /// The file.
+    pub file: String,
+    /// Where the old text starts.
+    pub line: usize,
+    /// Where the old text starts.
+    pub column: usize,
+    /// Where the old text ends.
+    pub end_line: usize,
+    /// Where the old text ends.
+    pub end_column: usize,
+    /// What is replaced; empty to insert.
+    pub old: String,
+    /// By what.
+    pub new: String,
+    /// The same for people, with what stands around it.
+    #[serde(skip)]
+    pub words: String,
 }
 
 /// A build that was judged.
@@ -68,6 +110,10 @@ pub struct Report {
     pub checked: BTreeSet<Checked>,
     /// What was not, and why.
     pub unchecked: BTreeSet<String>,
+    /// The files that a fix changed, or would change.
+    pub changes: Vec<String>,
+    /// What is to be said about the search for fixes.
+    pub remarks: BTreeSet<String>,
 }
 
 impl Report {

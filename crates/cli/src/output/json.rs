@@ -1,5 +1,7 @@
 //! The answer for programs. The shape is versioned: fields are added, never changed, within one `schema`.
 
+use std::fmt;
+
 use serde::Serialize;
 
 use crate::lock::Answer;
@@ -12,6 +14,37 @@ pub struct Report {
     pub schema: u32,
     /// One entry for each target.
     pub targets: Vec<TargetReport>,
+    /// What it took, with --stats.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub work: Option<Work>,
+}
+
+/// How much work a run was.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Work {
+    /// Versions that the solver chose, those that it took back included; without the search for fixes.
+    pub decisions: u64,
+    /// HTTP requests, redirects and repetitions included.
+    pub requests: u64,
+    /// Of them, those whose answer was that nothing has changed.
+    pub not_modified: u64,
+    /// Bytes of bodies received.
+    pub bytes: u64,
+    /// Index pages taken from the cache without a request.
+    pub cached_pages: u64,
+    /// METADATA taken from the cache.
+    pub cached_metadata: u64,
+}
+
+impl fmt::Display for Work {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { decisions, requests, not_modified, bytes, cached_pages, cached_metadata } = self;
+        write!(
+            f,
+            "work: {decisions} decisions; {requests} requests, {not_modified} of them not modified, {bytes} bytes; from the cache {cached_pages} pages, {cached_metadata} METADATA"
+        )
+    }
 }
 
 /// One target.

@@ -122,6 +122,27 @@ fn known_indexes(manifest: &Manifest) -> Vec<Known> {
     of_pytorch.chain(others.filter_map(|row| index::by_name(&row.name))).collect()
 }
 
+/// Every known index beside PyPI, at the address where this user reaches it.
+///
+/// # Errors
+/// When the user's configuration cannot be used.
+pub fn known() -> Result<Vec<(Known, Url)>, Diagnostics> {
+    let moved = Moved::read()?;
+    let of_pytorch = index::pytorch_backends().iter().filter_map(|backend| index::pytorch(backend));
+    let others = index::rows().iter().filter(|row| {
+        matches!(row.kind, Kind::Onnxruntime | Kind::Nvidia) && row.channel == Channel::Release
+    });
+    let all = of_pytorch.chain(others.filter_map(|row| index::by_name(&row.name)));
+    Ok(all
+        .filter_map(|known| {
+            let of_base = || below(moved.pytorch.as_ref()?, known.backend.as_ref()?);
+            let url = moved.index(&known.name).cloned().or_else(of_base);
+            let url = url.or_else(|| Url::parse(&known.url).ok())?;
+            Some((known, url))
+        })
+        .collect())
+}
+
 /// The local labels that requirements of env.toml pin and that name a backend.
 fn labels(manifest: &Manifest) -> Vec<String> {
     let targets = manifest.targets.values().flat_map(|target| &target.dependencies);
@@ -152,11 +173,16 @@ fn address(
     }
     let base = manifest.pytorch.index.as_ref().map(|url| url.get_ref()).or(moved.pytorch.as_ref());
     let (Some(base), Some(backend)) = (base, &known.backend) else { return Ok(None) };
+    Ok(below(base, backend))
+}
+
+/// The index of one backend below the address of all of them.
+fn below(base: &Url, backend: &str) -> Option<Url> {
     let mut url = base.clone();
     if let Ok(mut segments) = url.path_segments_mut() {
         let _ = segments.pop_if_empty().push(backend).push("");
     }
-    Ok(Some(url))
+    Some(url)
 }
 
 fn location(manifest: &Manifest, manifest_path: &Path, index: &Index) -> Result<Url, Diagnostics> {

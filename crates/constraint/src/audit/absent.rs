@@ -184,7 +184,7 @@ fn off_platform(
         return None;
     }
     let project = case.picker.on_pypi(name)?;
-    let at = project.versions.partition_point(|known| *known < version);
+    let at = project.versions.binary_search(&version).unwrap_or_else(|place| place);
     // The release before, or the first one of all.
     let nearest = at.checked_sub(1).unwrap_or(at);
     let tags = case.picker.tags().with_plain_linux(true);

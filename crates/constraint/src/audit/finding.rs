@@ -100,6 +100,8 @@ pub struct Verdict {
     pub findings: Vec<Finding>,
     /// The builds that were judged.
     pub checked: BTreeMap<Name, DistVersion>,
+    /// Those of them whose METADATA could not be read: what they require is not known.
+    pub opaque: BTreeSet<Name>,
     /// What could not be judged, and why.
     pub unchecked: BTreeSet<String>,
 }

@@ -445,7 +445,9 @@ impl Case<'_> {
             .iter()
             .map(|(name, taken)| (*name, taken.build.version.clone()))
             .collect();
-        Verdict { findings: self.findings, checked, unchecked }
+        let opaque = self.installed.taken.iter().filter(|(_, taken)| taken.metadata.is_none());
+        let opaque = opaque.map(|(name, _)| *name).collect();
+        Verdict { findings: self.findings, checked, opaque, unchecked }
     }
 }
 

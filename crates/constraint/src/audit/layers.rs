@@ -227,8 +227,9 @@ fn on_machine(case: &Case<'_>, range: &Range, holding: &[Constraint]) -> Vec<Fin
         return Vec::new();
     }
     let mut versions: Vec<Version> = rules::known_versions(Package::Cuda)
-        .into_iter()
+        .iter()
         .filter(|version| range.contains(version))
+        .cloned()
         .collect();
     let bounds = range.iter().filter_map(|(low, _)| match low {
         std::ops::Bound::Included(version) => Some(version.clone()),

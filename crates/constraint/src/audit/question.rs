@@ -74,6 +74,8 @@ pub struct Question {
     pub extra: BTreeSet<SourceId>,
     /// Those that are not to be asked; only the facts about them count.
     pub unasked: BTreeSet<SourceId>,
+    /// Those that stand for what is installed already: a line that changes does not come from there.
+    pub local: BTreeSet<SourceId>,
     /// The lines.
     pub lines: Vec<Line>,
     /// Whether the file lists everything that is installed, so that a dependency that it lacks is missing.

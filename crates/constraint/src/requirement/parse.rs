@@ -12,6 +12,7 @@ use pep440_rs::{Operator, Version as Pep440, VersionSpecifier, VersionSpecifiers
 use super::cursor::Cursor;
 use super::error::{Fault, RequirementError};
 use super::marker::Marker;
+use crate::digest::parse_sha256;
 use crate::name::Name;
 use crate::version::{Range, dist_range, specifiers_mention_prerelease};
 
@@ -52,16 +53,7 @@ impl UrlRequirement {
     /// The SHA-256 digest that the fragment names, when it is one.
     #[must_use]
     pub fn sha256(&self) -> Option<[u8; 32]> {
-        let hex = self.fragment_value("sha256")?;
-        if hex.len() != 64 {
-            return None;
-        }
-        let mut digest = [0; 32];
-        for (byte, pair) in digest.iter_mut().zip(hex.as_bytes().chunks_exact(2)) {
-            let mut digits = pair.iter().map(|b| char::from(*b).to_digit(16));
-            *byte = digits.try_fold(0, |sum, digit| Some(sum * 16 + u8::try_from(digit?).ok()?))?;
-        }
-        Some(digest)
+        parse_sha256(self.fragment_value("sha256")?)
     }
 }
 
@@ -94,7 +86,9 @@ impl Requirement {
     /// The local label that it pins: `cu118` of `torch==2.3.1+cu118`.
     #[must_use]
     pub fn local_label(&self) -> Option<String> {
-        let local = self.specifiers.iter().find(|s| s.version().is_local())?.version().local();
+        let pins =
+            |s: &&VersionSpecifier| s.version().is_local() && *s.operator() != Operator::NotEqual;
+        let local = self.specifiers.iter().find(pins)?.version().local();
         Some(local.iter().map(ToString::to_string).collect::<Vec<_>>().join("."))
     }
 

@@ -1,11 +1,13 @@
 //! All rules together.
 
+use std::sync::LazyLock;
+
 use crate::constraint::{Constraint, Fact};
 use crate::machine::Machine;
 use crate::package::Package;
 use crate::rules::onnx_model::Model;
 use crate::rules::{Build, broken, driver, gpu, gpu_code, index, library, stack, torch};
-use crate::version::Version;
+use crate::version::{SystemVersion, Version};
 
 /// Everything the rules say about one build on one machine, beyond what its METADATA says.
 ///
@@ -48,16 +50,22 @@ pub fn layer_constraints(
 
 /// The versions of a layer that are known, ascending: what can be chosen when nothing names one.
 #[must_use]
-pub fn known_versions(package: Package) -> Vec<Version> {
-    let mut known = match package {
-        Package::Cuda => driver::known_cuda(),
-        Package::Cudnn => library::known_cudnn(),
-        Package::Backend => index::pytorch_backends()
-            .iter()
-            .filter_map(|backend| torch::backend_cuda(backend))
-            .collect(),
-        _ => Vec::new(),
-    };
+pub fn known_versions(package: Package) -> &'static [Version] {
+    static CUDA: LazyLock<Vec<Version>> = LazyLock::new(|| ascending(driver::known_cuda()));
+    static CUDNN: LazyLock<Vec<Version>> = LazyLock::new(|| ascending(library::known_cudnn()));
+    static BACKEND: LazyLock<Vec<Version>> = LazyLock::new(|| {
+        let backends = index::pytorch_backends().iter();
+        ascending(backends.filter_map(|backend| torch::backend_cuda(backend)).collect())
+    });
+    match package {
+        Package::Cuda => &CUDA,
+        Package::Cudnn => &CUDNN,
+        Package::Backend => &BACKEND,
+        _ => &[],
+    }
+}
+
+fn ascending(mut known: Vec<SystemVersion>) -> Vec<Version> {
     known.sort();
     known.dedup();
     known.into_iter().map(Version::System).collect()

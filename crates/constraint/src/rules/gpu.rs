@@ -1,6 +1,6 @@
 //! GPUs: which driver branches run them, and which toolkits target them.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use super::limit::{Limit, branch_number, exactly, fact, from, number, system};
 use super::products;
@@ -14,12 +14,20 @@ use crate::version::{Range, SystemVersion, Version};
 /// The compute capabilities that exist, ascending.
 #[must_use]
 pub fn known_capabilities() -> Vec<SystemVersion> {
-    matrix::gpus().capability.iter().map(|row| number(&row.capability)).collect()
+    rows().iter().map(|(capability, _)| capability.clone()).collect()
+}
+
+/// All rows with their capabilities read.
+fn rows() -> &'static [(SystemVersion, &'static Capability)] {
+    static ROWS: LazyLock<Vec<(SystemVersion, &'static Capability)>> = LazyLock::new(|| {
+        matrix::gpus().capability.iter().map(|row| (number(&row.capability), row)).collect()
+    });
+    &ROWS
 }
 
 /// The row of a capability.
 pub(super) fn row(capability: &SystemVersion) -> Option<&'static Capability> {
-    matrix::gpus().capability.iter().find(|row| number(&row.capability) == *capability)
+    rows().iter().find(|(known, _)| known == capability).map(|(_, row)| *row)
 }
 
 /// True for capabilities of Tegra systems, whose machine code runs nowhere else.

@@ -1,5 +1,6 @@
 //! In which order the indexes are drawn in: PyPI alone first, then the indexes of other builds as they are needed.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use pep440_rs::Version as Pep440;
@@ -11,7 +12,7 @@ use crate::name::Name;
 use crate::rules::torch::TORCH;
 use crate::solve::problem::{Problem, SourceKind};
 use crate::solve::solution::Solution;
-use crate::version::{DistVersion, Version};
+use crate::version::Version;
 use crate::wheel::Tags;
 
 /// Solves one problem.
@@ -21,7 +22,36 @@ use crate::wheel::Tags;
 /// # Errors
 /// [`SolveError::Conflict`] with the proof when there is no answer; [`SolveError::Catalog`] when an index cannot be read.
 pub fn solve(problem: Arc<Problem>, catalog: Arc<dyn Catalog>) -> Result<Solution, SolveError> {
-    let at = |reach: Reach| attempt(&problem, &catalog, &reach);
+    let decided = Cell::new(0);
+    let at = |reach: Reach| {
+        let outcome = attempt(&problem, &catalog, &reach);
+        decided.set(decided.get() + decisions(&outcome));
+        outcome
+    };
+    let mut outcome = draw_in(&problem, &catalog, &at);
+    match &mut outcome {
+        Ok(solution) => solution.decisions = decided.get(),
+        Err(SolveError::Conflict(conflict)) => conflict.decisions = decided.get(),
+        Err(SolveError::Catalog(_)) => {}
+    }
+    outcome
+}
+
+/// How many versions one attempt chose.
+fn decisions(outcome: &Result<Solution, SolveError>) -> u64 {
+    match outcome {
+        Ok(solution) => solution.decisions,
+        Err(SolveError::Conflict(conflict)) => conflict.decisions,
+        Err(SolveError::Catalog(_)) => 0,
+    }
+}
+
+/// Solves with as few indexes as will do; `at` is one attempt.
+fn draw_in(
+    problem: &Problem,
+    catalog: &Arc<dyn Catalog>,
+    at: &dyn Fn(Reach) -> Result<Solution, SolveError>,
+) -> Result<Solution, SolveError> {
     if problem.wants_cpu_builds() {
         match at(Reach::Cpu) {
             // Without a build for the CPU another one may still do: it runs on the CPU as well.
@@ -32,9 +62,9 @@ pub fn solve(problem: Arc<Problem>, catalog: Arc<dyn Catalog>) -> Result<Solutio
     if problem.needs_accelerators() {
         return at(Reach::ALL);
     }
-    if let Some(backend) = kept_backend(&problem)
+    if let Some(backend) = kept_backend(problem)
         && let Ok(solution) = at(Reach::Kept { backend })
-        && is_kept(&problem, &solution)
+        && is_kept(problem, &solution)
     {
         return Ok(solution);
     }
@@ -48,9 +78,11 @@ pub fn solve(problem: Arc<Problem>, catalog: Arc<dyn Catalog>) -> Result<Solutio
         first = keep_proof(first, at(Reach::Feeds));
     }
     let reach = match &first {
-        // That a newer torch exists is known, and no reason to move a pin.
-        Ok(solution) if is_kept(&problem, solution) => return first,
-        Ok(solution) => match held_back(&problem, &catalog, solution)? {
+        // That a newer torch exists is known, and no reason to move a pin, or to move it further than it has to.
+        Ok(solution) if is_kept(problem, solution) || !problem.policy.nearest.is_empty() => {
+            return first;
+        }
+        Ok(solution) => match held_back(problem, catalog, solution)? {
             Some(above) => Reach::Accelerators { above: Some(above) },
             None => return first,
         },
@@ -112,20 +144,20 @@ fn held_back(
     let (Ok(name), Some(version)) = (Name::new(TORCH), public(solution)) else { return Ok(None) };
     let source = chosen.version.source();
     let Some(project) = catalog.project(source, name)? else { return Ok(None) };
-    let candidates =
-        Candidates::join(vec![(source, project)], |source, version| problem.takes(source, version));
+    let candidates = Candidates::join(vec![(source, project)], |source, version| {
+        problem.takes_some(source, version)
+    });
     let tags = Tags::for_target(&problem.target);
     let judge = Judge { tags: &tags, policy: &problem.policy, sources: &problem.sources };
-    let in_range = |build: &DistVersion| {
-        let build = Version::Dist(build.clone());
+    let in_range = |build: &Version| {
         let stated = problem.requirements.iter().chain(&problem.constraints);
-        stated.filter(|r| r.name == name && r.url.is_none()).all(|r| r.range().contains(&build))
+        stated.filter(|r| r.name == name && r.url.is_none()).all(|r| r.range().contains(build))
     };
     let python = &problem.target.python;
     let newer = candidates.in_order(false).find(|candidate| {
         let release = candidate.release(&judge);
-        candidate.version.version().is_some_and(Pep440::is_stable)
-            && in_range(&candidate.version)
+        candidate.version().version().is_some_and(Pep440::is_stable)
+            && in_range(candidate.tagged())
             && release.yanked.is_none()
             && release.has_wheel()
             && release.file().is_some_and(|file| {
@@ -133,7 +165,8 @@ fn held_back(
                 stated.is_none_or(|stated: pep440_rs::VersionSpecifiers| stated.contains(python))
             })
     });
-    let is_newer = newer.and_then(|n| n.version.version()).is_some_and(|newest| *newest > version);
+    let is_newer =
+        newer.and_then(|n| n.version().version()).is_some_and(|newest| *newest > version);
     Ok(is_newer.then_some(version))
 }
 

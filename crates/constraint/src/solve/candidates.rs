@@ -1,30 +1,44 @@
 //! The builds of one project, joined over the sources it may come from, and which of them may be chosen.
 
 use std::cell::OnceCell;
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 use std::sync::Arc;
 
+use pep440_rs::Version as Pep440;
+
 use crate::catalog::{File, Project};
+use crate::machine::Platform;
 use crate::name::Name;
 use crate::solve::problem::{Policy, Prerelease, Source};
-use crate::version::{DistVersion, SourceId};
-use crate::wheel::{ReleaseFit, Tags, Why};
+use crate::version::{DistVersion, SourceId, Version};
+use crate::wheel::{Arch, PlatformTag, ReleaseFit, Tags, Why};
 
-/// Every build of a project, ascending.
+/// Every build of a project, ascending. Versions are read and files judged when a build is first looked at: most never
+/// are.
 pub(super) struct Candidates {
     builds: Vec<Candidate>,
+    projects: Vec<(SourceId, Arc<Project>)>,
     /// Places in `builds` from the newest public version to the oldest; among builds of one version the preferred first.
-    newest_first: Vec<u32>,
+    /// Without it, the reverse of `builds`.
+    newest_first: Option<Vec<u32>>,
     /// At least one release is no pre-release.
-    has_stable: bool,
+    has_stable: OnceCell<bool>,
+}
+
+/// The place of a build, and what was learnt of it.
+struct Candidate {
+    project: u32,
+    index: u32,
+    version: OnceCell<Version>,
+    release: OnceCell<Box<Release>>,
 }
 
 /// One build: a release on one source.
-pub(super) struct Candidate {
-    pub(super) version: DistVersion,
-    project: Arc<Project>,
-    index: usize,
-    release: OnceCell<Release>,
+#[derive(Clone, Copy)]
+pub(super) struct Build<'a> {
+    candidate: &'a Candidate,
+    source: SourceId,
+    project: &'a Project,
 }
 
 /// The files of a release, judged for one target.
@@ -46,71 +60,107 @@ pub(super) struct Judge<'a> {
 }
 
 impl Candidates {
-    /// Joins the releases of several sources, given in the order of preference, as far as `takes` lets them count.
+    /// Joins the releases of several sources, given in the order of preference. `takes` says whether a version on a
+    /// source counts; for sources on which all do it says so without looking at any.
     pub(super) fn join(
         projects: Vec<(SourceId, Arc<Project>)>,
-        takes: impl Fn(SourceId, &pep440_rs::Version) -> bool,
+        takes: impl Fn(SourceId, Option<&pep440_rs::Version>) -> bool,
     ) -> Self {
         let mut builds = Vec::with_capacity(projects.iter().map(|(_, p)| p.versions.len()).sum());
-        let preferred: Vec<SourceId> = projects.iter().map(|(id, _)| *id).collect();
-        let several = projects.len() > 1;
-        for (source, project) in projects {
-            let counts = project.versions.iter().enumerate().filter(|(_, v)| takes(source, v));
-            for (index, version) in counts {
-                builds.push(Candidate {
-                    version: DistVersion::new(version.clone(), source),
-                    project: Arc::clone(&project),
-                    index,
-                    release: OnceCell::new(),
-                });
-            }
+        for (place, (source, project)) in (0..).zip(&projects) {
+            let all = takes(*source, None);
+            let indices = (0..).take(project.versions.len());
+            builds.extend(
+                indices
+                    .filter(|index| all || takes(*source, project.versions.get(*index as usize)))
+                    .map(|index| Candidate {
+                        project: place,
+                        index,
+                        version: OnceCell::new(),
+                        release: OnceCell::new(),
+                    }),
+            );
         }
-        if several {
-            builds.sort_by(|a, b| a.version.cmp(&b.version));
+        let (newest_first, has_stable) = (None, OnceCell::new());
+        let mut joined = Self { builds, projects, newest_first, has_stable };
+        if joined.projects.len() > 1 {
+            joined.sort();
         }
-        let has_stable = builds
-            .iter()
-            .any(|build| build.version.version().is_some_and(pep440_rs::Version::is_stable));
-        let mut newest_first: Vec<u32> = (0..).take(builds.len()).collect();
+        joined
+    }
+
+    /// Puts the builds of several sources in order.
+    fn sort(&mut self) {
+        let mut builds = std::mem::take(&mut self.builds);
+        builds.sort_by_cached_key(|candidate| self.build(candidate).map(|b| b.tagged().clone()));
+        self.builds = builds;
+        let mut newest_first: Vec<u32> = (0..).take(self.builds.len()).collect();
         newest_first.reverse();
-        if several {
-            // Local labels sort by their text in PEP 440; that order must never choose the accelerator.
-            let key = |place: &u32| {
-                let build = builds.get(*place as usize)?;
-                let public = build.version.version()?.clone().without_local();
-                let preference = preferred.iter().position(|s| *s == build.version.source())?;
-                Some((Reverse(public), preference))
-            };
-            newest_first.sort_by_cached_key(key);
-        }
-        Self { builds, newest_first, has_stable }
+        // Local labels sort by their text in PEP 440; that order must never choose the accelerator.
+        newest_first.sort_by_cached_key(|place| {
+            let candidate = self.builds.get(*place as usize)?;
+            let public = self.build(candidate)?.version().version()?.clone().without_local();
+            Some((Reverse(public), candidate.project))
+        });
+        self.newest_first = Some(newest_first);
+    }
+
+    fn build<'a>(&'a self, candidate: &'a Candidate) -> Option<Build<'a>> {
+        let (source, project) = self.projects.get(candidate.project as usize)?;
+        Some(Build { candidate, source: *source, project })
     }
 
     /// The builds in the order in which they are tried.
-    pub(super) fn in_order(&self, lowest: bool) -> impl Iterator<Item = &Candidate> {
-        let (forward, backward) = if lowest {
-            (None, Some(self.newest_first.iter().rev()))
-        } else {
-            (Some(self.newest_first.iter()), None)
+    pub(super) fn in_order(&self, lowest: bool) -> impl Iterator<Item = Build<'_>> {
+        let count = self.builds.len();
+        let place = move |nth: usize| if lowest { count - 1 - nth } else { nth };
+        (0..count).filter_map(move |nth| {
+            let place = match &self.newest_first {
+                Some(places) => *places.get(place(nth))? as usize,
+                None => count - 1 - place(nth),
+            };
+            self.build(self.builds.get(place)?)
+        })
+    }
+
+    /// The builds in the order of their distance from a version: those of the same release, then those above it from the
+    /// lowest on, then those below it.
+    pub(super) fn nearest_to(&self, version: &Pep440) -> Vec<Build<'_>> {
+        let same = |build: &Build<'_>| {
+            build.version().version().is_some_and(|other| is_same_release(other, version))
         };
-        forward
-            .into_iter()
-            .flatten()
-            .chain(backward.into_iter().flatten())
-            .filter_map(|place| self.builds.get(*place as usize))
+        let above = |build: &Build<'_>| build.version().version().is_some_and(|v| v > version);
+        let (mut found, others): (Vec<_>, Vec<_>) = self.in_order(false).partition(same);
+        let (higher, lower): (Vec<_>, Vec<_>) = others.into_iter().partition(above);
+        // Among the builds of one release the preferred one stays first.
+        let public =
+            |build: &Build<'_>| build.version().version().cloned().map(Pep440::without_local);
+        let releases: Vec<&[Build<'_>]> = higher.chunk_by(|a, b| public(a) == public(b)).collect();
+        found.extend(releases.into_iter().rev().flatten().copied());
+        found.extend(lower);
+        found
     }
 
     /// All builds, ascending.
-    pub(super) fn builds(&self) -> &[Candidate] {
-        &self.builds
+    pub(super) fn builds(&self) -> impl DoubleEndedIterator<Item = Build<'_>> {
+        self.builds.iter().filter_map(|candidate| self.build(candidate))
     }
 
     /// The build of exactly this version and source.
-    pub(super) fn get(&self, version: &DistVersion) -> Option<&Candidate> {
-        self.builds
-            .binary_search_by(|build| build.version.cmp(version))
-            .ok()
-            .and_then(|index| self.builds.get(index))
+    pub(super) fn get(&self, version: &DistVersion) -> Option<Build<'_>> {
+        let compare = |candidate: &Candidate| {
+            self.build(candidate).map_or(Ordering::Less, |build| build.version().cmp(version))
+        };
+        let place = self.builds.binary_search_by(compare).ok()?;
+        self.build(self.builds.get(place)?)
+    }
+
+    fn has_stable(&self) -> bool {
+        *self.has_stable.get_or_init(|| {
+            self.builds()
+                .rev()
+                .any(|build| build.version().version().is_some_and(pep440_rs::Version::is_stable))
+        })
     }
 
     /// Whether pre-releases of this project may be chosen. `named` says that env.toml names one.
@@ -118,18 +168,47 @@ impl Candidates {
         match mode {
             Prerelease::Disallow => false,
             Prerelease::Allow => true,
-            Prerelease::IfNecessary => !self.has_stable,
+            Prerelease::IfNecessary => !self.has_stable(),
             Prerelease::Explicit => named,
-            Prerelease::IfNecessaryOrExplicit => named || !self.has_stable,
+            Prerelease::IfNecessaryOrExplicit => named || !self.has_stable(),
         }
     }
 }
 
-impl Candidate {
+/// Whether two versions have the same release number, whatever follows it.
+fn is_same_release(one: &Pep440, other: &Pep440) -> bool {
+    let trimmed = |version: &Pep440| {
+        let release = version.release();
+        let end = release.iter().rposition(|part| *part > 0).map_or(1, |place| place + 1);
+        release.iter().take(end).copied().collect::<Vec<u64>>()
+    };
+    one.epoch() == other.epoch() && trimmed(one) == trimmed(other)
+}
+
+impl<'a> Build<'a> {
+    /// The version, as the ranges of the solver have it.
+    pub(super) fn tagged(self) -> &'a Version {
+        self.candidate.version.get_or_init(|| {
+            let version = self.project.versions.get(self.candidate.index as usize);
+            let build =
+                |version: &pep440_rs::Version| DistVersion::new(version.clone(), self.source);
+            Version::Dist(version.map_or_else(DistVersion::absent, build))
+        })
+    }
+
+    /// The version.
+    pub(super) fn version(self) -> &'a DistVersion {
+        const ABSENT: &DistVersion = &DistVersion::absent();
+        match self.tagged() {
+            Version::Dist(version) => version,
+            _ => ABSENT,
+        }
+    }
+
     /// The files of the release, judged for the target. Done once, when the build is first looked at.
-    pub(super) fn release(&self, judge: &Judge<'_>) -> &Release {
-        self.release.get_or_init(|| {
-            let mut files = self.project.files.files(self.index);
+    pub(super) fn release(self, judge: &Judge<'_>) -> &'a Release {
+        self.candidate.release.get_or_init(|| {
+            let mut files = self.project.files.files(self.candidate.index as usize);
             let before = files.len();
             if let Some(cutoff) = judge.policy.exclude_newer {
                 files.retain(|file| file.upload_time.is_some_and(|time| time < cutoff));
@@ -137,7 +216,7 @@ impl Candidate {
             let too_new = files.is_empty() && before > 0;
             let plain_linux = judge
                 .sources
-                .get(usize::from(self.version.source().0))
+                .get(usize::from(self.source.0))
                 .is_some_and(|source| source.plain_linux);
             let tags = judge.tags.with_plain_linux(plain_linux);
             // A yanked file is used only when all others are yanked too (PEP 592 speaks of releases, indexes of files).
@@ -149,7 +228,7 @@ impl Candidate {
                 None
             };
             let fit = ReleaseFit::of(&files, &tags);
-            Release { files, fit, yanked, too_new }
+            Box::new(Release { files, fit, yanked, too_new })
         })
     }
 }
@@ -163,6 +242,31 @@ impl Release {
 
     /// The files that do not fit, each with the reason; the nearest misses first, at most three.
     pub(super) fn why_not(&self) -> Vec<String> {
+        self.misses().files
+    }
+
+    /// Why no file fits.
+    pub(super) fn misses(&self) -> Misses {
+        let mut platforms: Vec<String> = Vec::new();
+        let mut elsewhere = !self.fit.rejected.is_empty();
+        for (_, why) in &self.fit.rejected {
+            match why {
+                Why::Platform(tag) => {
+                    let name = platform_name(*tag);
+                    if !platforms.contains(&name) {
+                        platforms.push(name);
+                    }
+                }
+                Why::Kind => {}
+                _ => elsewhere = false,
+            }
+        }
+        platforms.sort();
+        let platforms = if elsewhere && !platforms.is_empty() { platforms } else { Vec::new() };
+        Misses { files: self.nearest_misses(), platforms }
+    }
+
+    fn nearest_misses(&self) -> Vec<String> {
         let mut misses: Vec<_> = self.fit.rejected.iter().collect();
         misses.sort_by_key(|(index, why)| (Reverse(why.nearness()), *index));
         let text = |(index, why): &&(usize, Why)| {
@@ -186,6 +290,29 @@ impl Release {
     }
 }
 
+/// A platform as env.toml writes it, or in words where it knows none like it.
+fn platform_name(tag: PlatformTag) -> String {
+    let known = match tag {
+        PlatformTag::Manylinux { arch: Arch::X86_64, .. }
+        | PlatformTag::Linux { arch: Arch::X86_64 } => Platform::LinuxX86_64,
+        PlatformTag::Manylinux { arch: Arch::Aarch64, .. }
+        | PlatformTag::Linux { arch: Arch::Aarch64 } => Platform::LinuxAarch64,
+        PlatformTag::Windows { arch: Arch::X86_64 } => Platform::WindowsX86_64,
+        PlatformTag::Macos { arch: Arch::Aarch64 | Arch::Universal2, .. } => Platform::MacosArm64,
+        other => return other.to_string(),
+    };
+    known.to_string()
+}
+
+/// Why no file of a release can be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Misses {
+    /// The first few files with what is wrong with each, the nearest misses first.
+    pub files: Vec<String>,
+    /// The platforms that there are wheels for, when the platform is what is wrong with all of them.
+    pub platforms: Vec<String>,
+}
+
 /// Why a build was passed over; kept for the report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PassedOver {
@@ -195,10 +322,22 @@ pub enum PassedOver {
     Yanked(Arc<str>),
     /// All its files are newer than `exclude-newer`.
     TooNew,
-    /// It has no file for the target: the first few files with what is wrong with each.
-    NoFile(Vec<String>),
+    /// It has no file for the target.
+    NoFile(Misses),
     /// The matrices know it as broken.
     Broken(String),
+}
+
+impl PassedOver {
+    /// Whether both say the same of two builds: the same sentence can tell of both.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::NoFile(one), Self::NoFile(other)) => {
+                one.platforms.is_empty() == other.platforms.is_empty()
+            }
+            _ => std::mem::discriminant(self) == std::mem::discriminant(other),
+        }
+    }
 }
 
 /// A build that was passed over.

@@ -14,12 +14,28 @@ use crate::requirement::Requirement;
 use crate::rules;
 use crate::solve::layers;
 use crate::solve::order::Priority;
-use crate::solve::provider::{Provider, Unusable};
+use crate::solve::provider::{Needs, Provider, Unusable};
 use crate::version::{DistVersion, Range, Version, if_present, python_range};
 
 impl Provider {
     /// Everything `package` needs at `version`, whether or not the machine satisfies it anyway.
-    pub(super) fn constraints(
+    pub(super) fn needs(
+        &self,
+        package: Package,
+        version: &Version,
+    ) -> Result<Result<Needs, Unusable>, CatalogError> {
+        if let Some(needs) = self.last_needs(package, version) {
+            return Ok(Ok(needs));
+        }
+        let needs: Needs = match self.constraints(package, version)? {
+            Ok(constraints) => constraints.into_iter().map(Rc::new).collect(),
+            Err(unusable) => return Ok(Err(unusable)),
+        };
+        self.keep_needs(package, version, &needs);
+        Ok(Ok(needs))
+    }
+
+    fn constraints(
         &self,
         package: Package,
         version: &Version,
@@ -276,12 +292,12 @@ impl DependencyProvider for Provider {
         package: &Package,
         version: &Version,
     ) -> Result<Dependencies<Package, Range, Unusable>, CatalogError> {
-        let constraints = match self.constraints(*package, version)? {
-            Ok(constraints) => constraints,
+        let needs = match self.needs(*package, version)? {
+            Ok(needs) => needs,
             Err(unusable) => return Ok(Dependencies::Unavailable(unusable)),
         };
-        let mut dependencies = Vec::with_capacity(constraints.len());
-        for constraint in constraints {
+        let mut dependencies = Vec::with_capacity(needs.len());
+        for constraint in &*needs {
             // What the machine satisfies anyway needs no edge; the root's own edges make the machine known.
             if *package != Package::Root
                 && self.facts().holds(constraint.package, &constraint.range) == Some(true)
@@ -297,7 +313,7 @@ impl DependencyProvider for Provider {
                 ));
             }
             dependencies.push((constraint.package, constraint.range.clone()));
-            self.remember(Rc::new(constraint));
+            self.remember(Rc::clone(constraint));
         }
         Ok(Dependencies::Available(dependencies.into_iter().collect()))
     }

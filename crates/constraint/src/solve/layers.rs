@@ -167,16 +167,20 @@ pub(super) fn constraints(
     rules::layer_constraints(package, version, &problem.machine)
 }
 
-/// Whether the machine starts no CUDA of a range, as far as its driver and GPUs are known.
-pub(super) fn starts_none(facts: &MachineFacts, problem: &Problem, range: &Range) -> bool {
-    let known = rules::known_versions(Package::Cuda);
-    let mut inside = known.iter().filter(|version| range.contains(version)).peekable();
-    inside.peek().is_some()
-        && inside.all(|version| {
-            constraints(Package::Cuda, version, problem)
-                .iter()
-                .any(|constraint| facts.holds(constraint.package, &constraint.range) == Some(false))
-        })
+/// The known versions of CUDA, each with whether the machine starts it, as far as its driver and GPUs are known.
+pub(super) fn startable(facts: &MachineFacts, problem: &Problem) -> Vec<(&'static Version, bool)> {
+    let starts = |version| {
+        constraints(Package::Cuda, version, problem)
+            .iter()
+            .all(|constraint| facts.holds(constraint.package, &constraint.range) != Some(false))
+    };
+    rules::known_versions(Package::Cuda).iter().map(|version| (version, starts(version))).collect()
+}
+
+/// Whether the machine starts no CUDA of a range.
+pub(super) fn starts_none(startable: &[(&Version, bool)], range: &Range) -> bool {
+    let mut inside = startable.iter().filter(|(version, _)| range.contains(version)).peekable();
+    inside.peek().is_some() && inside.all(|(_, starts)| !starts)
 }
 
 /// The version of a layer that is chosen from a range: the lowest driver and glibc, the newest of everything else.
@@ -186,13 +190,14 @@ pub(super) fn starts_none(facts: &MachineFacts, problem: &Problem, range: &Range
 pub(super) fn choose(package: Package, range: &Range) -> Option<Version> {
     if matches!(package, Package::Driver | Package::Glibc) {
         return lowest(range).or_else(|| {
-            rules::known_versions(package).into_iter().find(|version| range.contains(version))
+            rules::known_versions(package).iter().find(|version| range.contains(version)).cloned()
         });
     }
     rules::known_versions(package)
-        .into_iter()
+        .iter()
         .rev()
         .find(|version| range.contains(version))
+        .cloned()
         .or_else(|| highest_bound(range))
 }
 

@@ -32,6 +32,8 @@ enum Tier {
     Dist,
     /// Distributions that keep taking part in conflicts.
     Contested,
+    /// Distributions whose pin is being moved: how far is for them to say.
+    Moving,
     /// Whatever has one possible version.
     Single,
 }
@@ -48,6 +50,8 @@ impl Provider {
                     self.expect(name, extra, range);
                     if is_single(range) {
                         Tier::Single
+                    } else if self.problem.policy.nearest.contains_key(&name) {
+                        Tier::Moving
                     } else if conflicts >= CONTESTED {
                         Tier::Contested
                     } else {
@@ -58,9 +62,7 @@ impl Provider {
             // What the machine leaves open takes the lowest version that everything else allows.
             Package::Driver | Package::Glibc if self.facts().get(package).is_none() => Tier::Driver,
             // A CUDA that the machine cannot start is a conflict at once, before anything is built on it.
-            Package::Cuda if layers::starts_none(self.facts(), &self.problem, range) => {
-                Tier::Single
-            }
+            Package::Cuda if layers::starts_none(self.startable_cuda(), range) => Tier::Single,
             Package::Cuda | Package::Cudnn | Package::Backend if range.as_singleton().is_none() => {
                 Tier::Layer
             }

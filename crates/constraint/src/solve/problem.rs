@@ -59,6 +59,30 @@ pub struct LayerBound {
 }
 
 impl Problem {
+    /// Nothing but `requirements`, to be taken from `sources`.
+    #[must_use]
+    pub fn new(
+        target: Target,
+        machine: Machine,
+        requirements: Vec<Arc<Requirement>>,
+        sources: Vec<Source>,
+    ) -> Self {
+        Self {
+            target,
+            machine,
+            requirements,
+            constraints: Vec::new(),
+            overrides: Vec::new(),
+            substitute: BTreeMap::new(),
+            sources,
+            pinned_sources: BTreeMap::new(),
+            backends: None,
+            model: None,
+            bounds: Vec::new(),
+            policy: Policy::default(),
+        }
+    }
+
     /// A source by its number; `None` for a URL.
     #[must_use]
     pub fn source(&self, id: SourceId) -> Option<&Source> {
@@ -145,6 +169,9 @@ pub struct Policy {
     pub exclude_newer: Option<Timestamp>,
     /// Versions to keep where they still hold, from an earlier lock.
     pub preferences: BTreeMap<Name, Pep440>,
+    /// Versions whose neighbours are tried first: other builds of the same release, then the releases above it, the
+    /// lowest first, then those below it. For finding the smallest move of a pin.
+    pub nearest: BTreeMap<Name, Pep440>,
 }
 
 /// Which version is tried first.

@@ -1,6 +1,6 @@
 //! The graph as PubGrub asks for it: packages, versions and edges, each edge kept with its reason.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -24,6 +24,9 @@ use crate::wheel::Tags;
 /// Why a single build cannot be used, where no edge can say it.
 pub type Unusable = Arc<str>;
 
+/// What one package at one version needs.
+pub(super) type Needs = Rc<[Rc<Constraint>]>;
+
 /// Constraints by the pair of packages that they are between.
 type Edges = FxHashMap<(Package, Package), Vec<Rc<Constraint>>>;
 
@@ -36,6 +39,8 @@ pub(super) struct Provider {
     speculator: Speculator,
     reach: Reach,
     facts: layers::MachineFacts,
+    /// The known versions of CUDA, and whether the machine starts them.
+    startable: OnceCell<Vec<(&'static Version, bool)>>,
     /// Root requirements by name that name a pre-release, and those pinned with `==`.
     named_prerelease: FxHashSet<Name>,
     pinned: FxHashSet<Name>,
@@ -46,6 +51,8 @@ pub(super) struct Provider {
     order: RefCell<FxHashMap<Package, u32>>,
     /// What was chosen last for a distribution, so that its extras follow.
     chosen: RefCell<FxHashMap<Name, Version>>,
+    /// What each package needs at the version it had last: most keep it, and the answer is made of these.
+    needs: RefCell<FxHashMap<Package, (Version, Needs)>>,
     /// Every edge handed out, for the report: who needs it.
     edges: RefCell<Edges>,
     rejections: RefCell<Vec<Rejection>>,
@@ -75,6 +82,7 @@ impl Provider {
         };
         Self {
             facts: layers::MachineFacts::new(&problem),
+            startable: OnceCell::new(),
             named_prerelease: set(&Requirement::mentions_prerelease)
                 .into_iter()
                 .chain(
@@ -93,6 +101,7 @@ impl Provider {
             candidates: RefCell::default(),
             order: RefCell::default(),
             chosen: RefCell::default(),
+            needs: RefCell::default(),
             edges: RefCell::default(),
             rejections: RefCell::default(),
             rejected: RefCell::default(),
@@ -118,6 +127,11 @@ impl Provider {
         &self.facts
     }
 
+    /// The known versions of CUDA, and whether the machine starts them.
+    pub(super) fn startable_cuda(&self) -> &[(&'static Version, bool)] {
+        self.startable.get_or_init(|| layers::startable(&self.facts, &self.problem))
+    }
+
     /// The place of a package in the order in which they turned up.
     pub(super) fn order_of(&self, package: Package) -> u32 {
         let mut order = self.order.borrow_mut();
@@ -132,6 +146,17 @@ impl Provider {
         }
         let places = self.problem.places(name, &self.reach);
         self.speculator.expect(name, range, extra.into_iter().collect(), &places);
+    }
+
+    /// What a package needs, when it was asked for this version last.
+    pub(super) fn last_needs(&self, package: Package, version: &Version) -> Option<Needs> {
+        let needs = self.needs.borrow();
+        let (of, known) = needs.get(&package)?;
+        (of == version).then(|| Rc::clone(known))
+    }
+
+    pub(super) fn keep_needs(&self, package: Package, version: &Version, needs: &Needs) {
+        self.needs.borrow_mut().insert(package, (version.clone(), Rc::clone(needs)));
     }
 
     /// Keeps an edge for the report.
@@ -178,9 +203,7 @@ impl Provider {
         let known =
             package.dist_name().and_then(|name| self.candidates.borrow().get(&name).cloned());
         match known.flatten() {
-            Some(candidates) => {
-                candidates.builds().iter().map(|b| Version::Dist(b.version.clone())).collect()
-            }
+            Some(candidates) => candidates.builds().map(|build| build.tagged().clone()).collect(),
             None => Vec::new(),
         }
     }
@@ -201,9 +224,10 @@ impl Provider {
                 projects.push((source, project));
             }
         }
-        let takes = |source, version: &_| self.problem.takes(source, version);
+        let takes = |source, version: Option<&_>| self.problem.takes_some(source, version);
         let has_builds = |(source, project): &(SourceId, Arc<Project>)| {
-            project.versions.iter().any(|version| takes(*source, version))
+            takes(*source, None)
+                || project.versions.iter().any(|version| takes(*source, Some(version)))
         };
         // A machine without a GPU takes builds for the CPU where there are any, not a newer one for CUDA.
         if self.reach != Reach::Cpu || !projects.iter().any(has_builds) {
@@ -274,42 +298,47 @@ impl Provider {
         // this target: its edges say what it is there for.
         let (mut sdist, mut unfit) = (None, None);
         let kept = preferred.into_iter().flat_map(|kept| {
-            candidates.builds().iter().filter(move |build| build.version.version() == Some(kept))
+            candidates.builds().filter(move |build| build.version().version() == Some(kept))
         });
-        for build in kept.chain(candidates.in_order(lowest)) {
-            let version = Version::Dist(build.version.clone());
-            if !range.contains(&version) {
+        let near = policy.nearest.get(&name).map(|version| candidates.nearest_to(version));
+        let rest: Box<dyn Iterator<Item = _>> = match near {
+            Some(near) => Box::new(near.into_iter()),
+            None => Box::new(candidates.in_order(lowest)),
+        };
+        for build in kept.chain(rest) {
+            let version = build.tagged();
+            if !range.contains(version) {
                 continue;
             }
-            let is_stable = build.version.version().is_some_and(pep440_rs::Version::is_stable);
+            let is_stable = build.version().version().is_some_and(pep440_rs::Version::is_stable);
             if !is_stable && !prereleases {
-                self.reject(name, &build.version, || PassedOver::Prerelease);
+                self.reject(name, build.version(), || PassedOver::Prerelease);
                 continue;
             }
             let release = build.release(&judge);
             if release.too_new {
-                self.reject(name, &build.version, || PassedOver::TooNew);
+                self.reject(name, build.version(), || PassedOver::TooNew);
                 continue;
             }
             if let Some(reason) = &release.yanked
                 && !self.pinned.contains(&name)
             {
-                self.reject(name, &build.version, || PassedOver::Yanked(Arc::clone(reason)));
+                self.reject(name, build.version(), || PassedOver::Yanked(Arc::clone(reason)));
                 continue;
             }
             if release.has_wheel() {
-                return Some(version);
+                return Some(version.clone());
             }
             if release.fit.sdist.is_some() {
                 sdist.get_or_insert(version);
             } else {
-                self.reject(name, &build.version, || PassedOver::NoFile(release.why_not()));
+                self.reject(name, build.version(), || PassedOver::NoFile(release.misses()));
                 if release.says_where_it_fits() {
                     unfit.get_or_insert(version);
                 }
             }
         }
-        sdist.or(unfit)
+        sdist.or(unfit).cloned()
     }
 
     /// A project that is decided again and again is backtracking: fetch the METADATA of the next releases together.
@@ -331,17 +360,16 @@ impl Provider {
         let judge = self.judge();
         candidates
             .builds()
-            .iter()
             .rev()
-            .skip_while(|build| Version::Dist(build.version.clone()) >= *chosen)
-            .filter(|build| range.contains(&Version::Dist(build.version.clone())))
+            .skip_while(|build| build.tagged() >= chosen)
+            .filter(|build| range.contains(build.tagged()))
             .filter_map(|build| {
                 let release = build.release(&judge);
                 release.has_wheel().then_some(()).and(release.file()).map(|file| (build, file))
             })
             .take(batch)
             .for_each(|(build, file)| {
-                self.speculator.expect_metadata(build.version.source(), name, file);
+                self.speculator.expect_metadata(build.version().source(), name, file);
             });
     }
 

@@ -106,6 +106,16 @@ impl Problem {
         }
     }
 
+    /// The same; without a version, whether every build on the source is taken, whichever it is.
+    pub(super) fn takes_some(&self, source: SourceId, version: Option<&Pep440>) -> bool {
+        match version {
+            Some(version) => self.takes(source, version),
+            None => {
+                !matches!(self.source(source).map(|s| &s.kind), Some(SourceKind::PyTorch { .. }))
+            }
+        }
+    }
+
     /// The general indexes that are asked for a distribution, in order.
     #[must_use]
     pub fn asked_for(&self, name: Name) -> Vec<SourceId> {
@@ -143,7 +153,9 @@ impl Problem {
         });
         let pypi_lacks_cuda = self.has_gpu() && pypi_is_for_cpu(self.machine.platform);
         let narrowed = self.backends.as_ref().is_some_and(|backends| !backends.is_empty());
-        labelled || ((narrowed || pypi_lacks_cuda) && self.asks_for_family())
+        // A pin with a label that is being moved still asks for that kind of build.
+        let moved = self.policy.nearest.values().any(|version| !version.local().is_empty());
+        labelled || moved || ((narrowed || pypi_lacks_cuda) && self.asks_for_family())
     }
 
     /// Whether builds for the CPU are wanted that PyPI does not have.

@@ -49,7 +49,7 @@ impl Catalog for Memory {
             .collect();
         versions.sort_by(|a, b| a.0.cmp(&b.0));
         let (versions, files): (Vec<_>, Vec<_>) = versions.into_iter().unzip();
-        Ok(Some(Arc::new(Project { versions, files: Box::new(files), skipped: Vec::new() })))
+        Ok(Some(Arc::new(Project { versions: versions.into(), files: Box::new(files) })))
     }
 
     fn metadata(

@@ -54,11 +54,8 @@ impl Urls {
                     upload_time: None,
                     core_metadata: CoreMetadata::No,
                 };
-                let project = Project {
-                    versions: vec![version],
-                    files: Box::new(vec![vec![file]]),
-                    skipped: Vec::new(),
-                };
+                let project =
+                    Project { versions: vec![version].into(), files: Box::new(vec![vec![file]]) };
                 Some((SourceId(source), Arc::new(project)))
             })
             .collect()

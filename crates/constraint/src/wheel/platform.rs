@@ -111,10 +111,16 @@ fn manylinux(rest: &str) -> Option<PlatformTag> {
     Some(PlatformTag::Manylinux { glibc, arch: Arch::parse(arch), legacy: true })
 }
 
+/// Splits at the first underscore.
+fn cut(text: &str) -> Option<(&str, &str)> {
+    let at = text.bytes().position(|byte| byte == b'_')?;
+    Some((text.get(..at)?, text.get(at + 1..)?))
+}
+
 /// Reads `X_Y_arch`.
 fn versioned(text: &str) -> Option<((u16, u16), Arch)> {
-    let (major, rest) = text.split_once('_')?;
-    let (minor, arch) = rest.split_once('_')?;
+    let (major, rest) = cut(text)?;
+    let (minor, arch) = cut(rest)?;
     Some(((major.parse().ok()?, minor.parse().ok()?), Arch::parse(arch)))
 }
 

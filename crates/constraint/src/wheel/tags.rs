@@ -1,5 +1,6 @@
 //! The compressed tag sets of a wheel (PEP 425), as small sets of numbers.
 
+use super::filename::pieces;
 use super::platform::PlatformTag;
 use super::pythons::PythonSet;
 
@@ -42,9 +43,9 @@ impl WheelTags {
     #[must_use]
     pub fn parse(python: &str, abi: &str, platform: &str) -> Self {
         let mut tags = Self::default();
-        python.split('.').for_each(|tag| tags.add_python(tag));
-        abi.split('.').for_each(|tag| tags.add_abi(tag));
-        for (i, tag) in platform.split('.').enumerate() {
+        pieces(python, b'.').for_each(|tag| tags.add_python(tag));
+        pieces(abi, b'.').for_each(|tag| tags.add_abi(tag));
+        for (i, tag) in pieces(platform, b'.').enumerate() {
             let tag = PlatformTag::parse(tag);
             match tags.platforms.inline.get_mut(i) {
                 Some(slot) => *slot = Some(tag),

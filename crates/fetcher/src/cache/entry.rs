@@ -13,10 +13,13 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
+use super::body::{Body, Kept};
 use super::policy::LONGEST;
 use super::{crc32, is_absent};
+use crate::observer::Counters;
+use crate::page::compact::Storage as _;
 
-const MARK: [u8; 8] = *b"cudapg1\n";
+const MARK: [u8; 8] = *b"cudapg2\n";
 const FRESH_AT: u64 = 8;
 const CHECKED_FROM: usize = 20;
 const HEADER_FROM: usize = 24;
@@ -28,26 +31,6 @@ pub(crate) struct Entry {
     pub(crate) fresh_until: u64,
     /// The page in its compact form; empty when the project is not there.
     pub(crate) body: Body,
-}
-
-/// The bytes of a page, shared between those who read it and the thread that writes it.
-#[derive(Clone)]
-pub(crate) struct Body {
-    bytes: Arc<Vec<u8>>,
-    from: usize,
-}
-
-impl Body {
-    /// All of `bytes`.
-    pub(crate) fn new(bytes: Vec<u8>) -> Self {
-        Self { bytes: Arc::new(bytes), from: 0 }
-    }
-}
-
-impl AsRef<[u8]> for Body {
-    fn as_ref(&self) -> &[u8] {
-        self.bytes.get(self.from..).unwrap_or_default()
-    }
 }
 
 /// What must be known to use an entry, or to have it confirmed.
@@ -91,31 +74,36 @@ impl Entry {
         self.fresh_until > now && self.fresh_until <= now + LONGEST
     }
 
-    /// Reads the entry of `url`; `None` when there is none, or what lies there is damaged or something else.
-    pub(super) fn read(path: &Path, url: &Url) -> io::Result<Option<Self>> {
-        let bytes = match std::fs::read(path) {
-            Ok(bytes) => bytes,
-            Err(error) if is_absent(&error) => return Ok(None),
-            Err(error) => {
-                return Err(io::Error::new(error.kind(), format!("{}: {error}", path.display())));
-            }
-        };
-        Ok(Self::decode(bytes).filter(|entry| entry.header.url == url.as_str()))
+    /// Reads the entry of `url`; `None` when there is none, or what lies there is damaged or something else. Of the body
+    /// only the beginning is read.
+    pub(super) fn read(
+        path: &Path,
+        url: &Url,
+        counters: &Arc<Counters>,
+    ) -> io::Result<Option<Self>> {
+        match Kept::open(path, counters) {
+            Ok(kept) => Ok(Self::decode(kept).filter(|entry| entry.header.url == url.as_str())),
+            Err(error) if is_absent(&error) => Ok(None),
+            Err(error) => Err(io::Error::new(error.kind(), format!("{}: {error}", path.display()))),
+        }
     }
 
-    fn decode(bytes: Vec<u8>) -> Option<Self> {
-        if bytes.get(..8)? != MARK {
+    fn decode(kept: Kept) -> Option<Self> {
+        let front = kept.first();
+        if front.get(..8)? != MARK {
             return None;
         }
-        let fresh_until = u64::from_le_bytes(bytes.get(8..16)?.try_into().ok()?);
-        let checksum = u32::from_le_bytes(bytes.get(16..CHECKED_FROM)?.try_into().ok()?);
-        let length = u32::from_le_bytes(bytes.get(CHECKED_FROM..HEADER_FROM)?.try_into().ok()?);
-        let end = HEADER_FROM.checked_add(usize::try_from(length).ok()?)?;
-        if crc32(bytes.get(CHECKED_FROM..end)?) != checksum {
+        let fresh_until = u64::from_le_bytes(front.get(8..16)?.try_into().ok()?);
+        let checksum = u32::from_le_bytes(front.get(16..CHECKED_FROM)?.try_into().ok()?);
+        let length = u32::from_le_bytes(front.get(CHECKED_FROM..HEADER_FROM)?.try_into().ok()?);
+        let end = HEADER_FROM as u64 + u64::from(length);
+        let checked = kept.read(CHECKED_FROM as u64..end).ok()?;
+        if crc32(&checked) != checksum {
             return None;
         }
-        let header = postcard::from_bytes(bytes.get(HEADER_FROM..end)?).ok()?;
-        Some(Self { header, fresh_until, body: Body { bytes: Arc::new(bytes), from: end } })
+        let header = postcard::from_bytes(checked.get(HEADER_FROM - CHECKED_FROM..)?).ok()?;
+        drop(checked);
+        Some(Self { header, fresh_until, body: Body::Kept(Arc::new(kept), end) })
     }
 
     /// Writes it. The file must be new and become visible by rename.
@@ -129,7 +117,7 @@ impl Entry {
         front.extend_from_slice(&crc32(&checked).to_le_bytes());
         front.extend_from_slice(&checked);
         file.write_all(&front)?;
-        file.write_all(self.body.as_ref())
+        file.write_all(&self.body.read(0..self.body.len())?)
     }
 
     /// Lets the entry at `path` be fresh until later, if it still is the one with this header.
@@ -181,11 +169,19 @@ mod tests {
         bytes
     }
 
+    fn decode(bytes: &[u8]) -> Option<Entry> {
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join("page");
+        std::fs::write(&path, bytes).expect("written");
+        Entry::decode(Kept::open(&path, &Arc::default()).expect("readable"))
+    }
+
     #[test]
     fn what_is_written_is_read() {
-        let read = Entry::decode(encoded()).expect("valid");
+        let read = decode(&encoded()).expect("valid");
         assert_eq!(read.header, entry().header);
-        assert_eq!((read.fresh_until, read.body.as_ref()), (17, &b"body"[..]));
+        let body = read.body.read(0..read.body.len()).expect("whole");
+        assert_eq!((read.fresh_until, &*body), (17, &b"body"[..]));
     }
 
     #[test]
@@ -193,14 +189,14 @@ mod tests {
         let bytes = encoded();
         let bytes = bytes.strip_suffix(b"body").expect("the body is last");
         for length in 0..bytes.len() {
-            assert!(Entry::decode(bytes[..length].to_vec()).is_none(), "cut at {length}");
+            assert!(decode(&bytes[..length]).is_none(), "cut at {length}");
         }
         for at in (0..bytes.len()).filter(|at| !(8..16).contains(at)) {
             let mut bytes = bytes.to_vec();
             bytes[at] ^= 0x10;
-            assert!(Entry::decode(bytes).is_none(), "changed at {at}");
+            assert!(decode(&bytes).is_none(), "changed at {at}");
         }
-        assert!(Entry::decode(b"some other file that is long enough to be one".to_vec()).is_none());
+        assert!(decode(b"some other file that is long enough to be one").is_none());
     }
 
     #[test]
@@ -209,13 +205,15 @@ mod tests {
         let path = dir.path().join("page");
         std::fs::write(&path, encoded()).expect("written");
         let url = Url::parse(&entry().header.url).expect("valid");
-        let read = || Entry::read(&path, &url).expect("readable").expect("there").fresh_until;
+        let counters = Arc::default();
+        let read =
+            || Entry::read(&path, &url, &counters).expect("readable").expect("there").fresh_until;
         Entry::confirm(&path, &entry().header, 99).expect("writable");
         assert_eq!(read(), 99);
         let other = Header { etag: None, ..entry().header };
         Entry::confirm(&path, &other, 100).expect("writable");
         assert_eq!(read(), 99, "another page took its place meanwhile");
         let elsewhere = Url::parse("https://other.example/").expect("valid");
-        assert!(Entry::read(&path, &elsewhere).expect("readable").is_none());
+        assert!(Entry::read(&path, &elsewhere, &counters).expect("readable").is_none());
     }
 }

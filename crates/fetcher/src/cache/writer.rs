@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 use super::entry::{Entry, Header};
 use super::pack::Pack;
-use crate::observer::{Event, Observer};
+use crate::observer::{Counters, Event, Observer};
 
 /// METADATA is collected for as long as more comes within this time, so that a pack is written once, not once per file.
 const IDLE: Duration = Duration::from_millis(250);
@@ -30,6 +30,7 @@ pub(super) enum Job {
 pub(super) struct Writer {
     dir: PathBuf,
     observer: Arc<dyn Observer>,
+    counters: Arc<Counters>,
     state: Mutex<State>,
 }
 
@@ -41,8 +42,8 @@ enum State {
 
 impl Writer {
     /// Starts nothing yet: a warm run has nothing to write.
-    pub(super) fn new(dir: PathBuf, observer: Arc<dyn Observer>) -> Self {
-        Self { dir, observer, state: Mutex::new(State::Idle) }
+    pub(super) fn new(dir: PathBuf, observer: Arc<dyn Observer>, counters: Arc<Counters>) -> Self {
+        Self { dir, observer, counters, state: Mutex::new(State::Idle) }
     }
 
     /// Hands over a job; after [`finish`](Self::finish) it is dropped.
@@ -53,6 +54,7 @@ impl Writer {
             let work = Work {
                 dir: self.dir.clone(),
                 observer: Arc::clone(&self.observer),
+                counters: Arc::clone(&self.counters),
                 packs: BTreeMap::new(),
                 broken: false,
             };
@@ -84,6 +86,7 @@ type Additions = Vec<([u8; 16], Vec<u8>)>;
 struct Work {
     dir: PathBuf,
     observer: Arc<dyn Observer>,
+    counters: Arc<Counters>,
     packs: BTreeMap<PathBuf, Additions>,
     broken: bool,
 }
@@ -109,8 +112,9 @@ impl Work {
     }
 
     fn write_packs(&mut self) {
+        let counters = Arc::clone(&self.counters);
         for (path, added) in std::mem::take(&mut self.packs) {
-            self.attempt(|dir| match Pack::read(&path)?.with(&added) {
+            self.attempt(|dir| match Pack::read(&path, &counters)?.with(&added) {
                 Some(bytes) => write(dir, &path, |file| file.write_all(&bytes)),
                 None => Ok(()),
             });

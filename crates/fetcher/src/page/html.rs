@@ -10,7 +10,7 @@ use super::json::bad_sha256;
 use super::link::{Base, Link};
 use super::parsed::{PageError, ParsedPage};
 use super::{filename, link};
-use crate::digest::parse_sha256;
+use cuda_lock_constraint::digest::parse_sha256;
 
 /// Reads an HTML page about `project`. `page_url` is where the body came from after redirects: links are relative to it.
 ///

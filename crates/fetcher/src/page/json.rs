@@ -13,7 +13,7 @@ use super::builder::{Builder, Slot};
 use super::filename;
 use super::link::Base;
 use super::parsed::{PageError, ParsedPage, check_api_version};
-use crate::digest::parse_sha256;
+use cuda_lock_constraint::digest::parse_sha256;
 
 /// Reads a JSON page about `project`. `page_url` is where the body came from after redirects: links are relative to it.
 ///

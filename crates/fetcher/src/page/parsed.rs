@@ -1,6 +1,6 @@
 //! What a page says, in memory.
 
-use cuda_lock_constraint::catalog::{File, Project};
+use cuda_lock_constraint::catalog::{File, Project, ReleaseFiles};
 use cuda_lock_constraint::name::Name;
 use pep440_rs::Version;
 
@@ -30,7 +30,25 @@ impl ParsedPage {
     pub fn into_project(self) -> Project {
         let (versions, files): (Vec<_>, Vec<_>) =
             self.releases.into_iter().map(|release| (release.version, release.files)).unzip();
-        Project { versions, files: Box::new(files), skipped: self.skipped }
+        Project {
+            versions: versions.into(),
+            files: Box::new(InMemory { files, skipped: self.skipped }),
+        }
+    }
+}
+
+struct InMemory {
+    files: Vec<Vec<File>>,
+    skipped: Vec<(String, String)>,
+}
+
+impl ReleaseFiles for InMemory {
+    fn files(&self, index: usize) -> Vec<File> {
+        self.files.files(index)
+    }
+
+    fn skipped(&self) -> Vec<(String, String)> {
+        self.skipped.clone()
     }
 }
 

@@ -5,6 +5,7 @@ mod local;
 mod pages;
 mod secrets;
 mod sharing;
+mod stored;
 mod support;
 mod troubles;
 mod wheels;

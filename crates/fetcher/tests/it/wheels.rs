@@ -296,6 +296,19 @@ fn an_sdist_says_what_it_needs_or_that_it_does_not() {
 }
 
 #[test]
+fn an_sdist_that_says_nothing_is_downloaded_once() {
+    let server = index("foo-1.0.tar.gz", String::new(), |_| Reply::new(200, sdist(METADATA)));
+    let cache = tempfile::tempdir().expect("a folder");
+    for (mode, requests) in [(Mode::Online, 2), (Mode::Refresh, 1), (Mode::Offline, 0)] {
+        let fetcher = run(&server, cache.path(), mode);
+        let project = ask(&fetcher, "foo").expect("an answer").expect("there");
+        let metadata = fetcher.metadata(SourceId(0), name("foo"), &newest(&project));
+        assert!(error(metadata).starts_with("foo-1.0.tar.gz does not say what it needs"));
+        assert_eq!(server.take().len(), requests, "{mode:?}");
+    }
+}
+
+#[test]
 fn stated_metadata_goes_before_any_file() {
     let server = index(WHEEL, String::new(), |_| Reply::new(500, ""));
     let cache = tempfile::tempdir().expect("a folder");

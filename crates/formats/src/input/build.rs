@@ -48,6 +48,7 @@ impl<'a> Builder<'a> {
                 group_includes: BTreeMap::new(),
                 conflicts: Vec::new(),
                 libraries: Vec::new(),
+                damaged: Vec::new(),
                 problems: Vec::new(),
             },
             loader,

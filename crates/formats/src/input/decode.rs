@@ -29,6 +29,40 @@ pub fn decode(bytes: &[u8], forced: Option<&str>) -> (String, Encoding) {
     (text, encoding)
 }
 
+/// The bytes of a text in the encoding it was read in; `None` where that encoding cannot be written, or has no such
+/// character.
+#[must_use]
+pub fn encode(text: &str, encoding: &Encoding) -> Option<Vec<u8>> {
+    let mut out = Vec::with_capacity(text.len() + 4);
+    let mark = if encoding.bom { "\u{feff}" } else { "" };
+    let both = || mark.chars().chain(text.chars());
+    match encoding.name.as_str() {
+        "utf-8" => {
+            out.extend_from_slice(mark.as_bytes());
+            out.extend_from_slice(text.as_bytes());
+        }
+        "utf-16le" => {
+            let units = both().flat_map(|c| c.encode_utf16(&mut [0; 2]).to_vec());
+            out.extend(units.flat_map(u16::to_le_bytes));
+        }
+        "utf-16be" => {
+            let units = both().flat_map(|c| c.encode_utf16(&mut [0; 2]).to_vec());
+            out.extend(units.flat_map(u16::to_be_bytes));
+        }
+        "utf-32le" => out.extend(both().flat_map(|c| u32::from(c).to_le_bytes())),
+        "utf-32be" => out.extend(both().flat_map(|c| u32::from(c).to_be_bytes())),
+        label => {
+            let codec = Codec::for_label(label.as_bytes())?;
+            let (bytes, _, unmappable) = codec.encode(text);
+            if unmappable {
+                return None;
+            }
+            out.extend_from_slice(&bytes);
+        }
+    }
+    Some(out)
+}
+
 /// Decodes `bytes` and says where pip would stop.
 pub(super) fn decode_as_pip(
     bytes: &[u8],
@@ -217,6 +251,26 @@ mod tests {
             let (decoded, encoding) = decode(bytes, None);
             assert_eq!((decoded.as_str(), encoding.name.as_str()), (text, name));
         }
+    }
+
+    #[test]
+    fn what_was_decoded_is_encoded_to_the_same_bytes() {
+        let cases: [&[u8]; 8] = [
+            b"a\r\n",
+            b"\xef\xbb\xbfa\n",
+            b"\xff\xfea\0",
+            b"\xfe\xff\0a",
+            b"\xff\xfe\0\0a\0\0\0",
+            b"# coding: gbk\n#\xd3\xef",
+            b"# coding: latin-1\n#\xe9",
+            b"a\0b\0c\0d\0",
+        ];
+        for bytes in cases {
+            let (text, encoding) = decode(bytes, None);
+            assert_eq!(encode(&text, &encoding).as_deref(), Some(bytes), "{encoding:?}");
+        }
+        let (text, encoding) = decode(b"#\xd3\xef\n", None);
+        assert_eq!(encode(&text, &encoding), None, "an unknown encoding is not written");
     }
 
     #[test]

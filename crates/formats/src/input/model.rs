@@ -38,6 +38,8 @@ pub struct Input {
     pub conflicts: Vec<Vec<Group>>,
     /// Shared libraries that are really there, sorted by path; only for a folder of installed distributions.
     pub libraries: Vec<Library>,
+    /// Shared libraries that are not as they were installed; only for such a folder.
+    pub damaged: Vec<Damaged>,
     /// Everything that is wrong with the files as text.
     pub problems: Vec<Problem>,
 }
@@ -174,6 +176,10 @@ pub struct Entry {
     pub requires: Vec<Requires>,
     /// The `Requires-Dist` lines of an installed distribution.
     pub requires_dist: Vec<String>,
+    /// The tags of the wheel that an installed distribution came as.
+    pub tags: Vec<String>,
+    /// What installed it: `pip`, `uv`, `conda`.
+    pub installer: Option<String>,
     /// `--config-settings` of the line.
     pub settings: Vec<Setting>,
     /// Whether it is installed without its dependencies (`--no-deps`).
@@ -214,6 +220,8 @@ impl Entry {
             wheels: Vec::new(),
             requires: Vec::new(),
             requires_dist: Vec::new(),
+            tags: Vec::new(),
+            installer: None,
             settings: Vec::new(),
             no_deps: false,
             indexes: 0,
@@ -516,6 +524,21 @@ pub struct Library {
     pub needed: Vec<String>,
     /// Where they are looked for first (`DT_RUNPATH`, or else `DT_RPATH`), as written.
     pub search: Vec<String>,
+    /// The distribution whose RECORD lists it, as a place in [`Input::entries`]; the last one where several do.
+    pub owner: Option<usize>,
+}
+
+/// A shared library that is not what its distribution installed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Damaged {
+    /// The distribution, as a place in [`Input::entries`].
+    pub entry: usize,
+    /// The path below the folder.
+    pub path: String,
+    /// Another distribution whose RECORD lists the same file.
+    pub rival: Option<usize>,
+    /// Whether it is gone; otherwise it has another size.
+    pub gone: bool,
 }
 
 /// Something that is wrong with a file as text.

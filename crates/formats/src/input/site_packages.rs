@@ -1,12 +1,17 @@
 //! An installed environment: METADATA of every distribution, and the shared libraries that are really there.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use cuda_lock_constraint::name::Name;
+
 use super::build::Builder;
+use super::dist_info::{self, Recorded};
 use super::elf;
 use super::loader::DiskLoader;
-use super::model::{Input, Level, Library, Location, Origin, ProblemCode, Span};
+use super::model::{
+    Damaged, Input, Level, Library, Location, Origin, ProblemCode, PythonRequest, Span,
+};
 use super::read::finish;
 use super::sniff::Kind;
 use super::text::{LineEnds, lines};
@@ -31,16 +36,103 @@ pub fn read_site_packages(folder: &Path) -> Input {
             return finish(builder, root);
         }
     };
+    let mut owners = Owners::default();
     for path in &top {
         let file_name = file_name(path);
-        if file_name.ends_with(".dist-info") {
+        let before = builder.input.entries.len();
+        if file_name.starts_with('~') {
+            let message = format!("{file_name} is left over from an uninstall that was broken off");
+            let help = Some("delete it; pip ignores it".to_owned());
+            builder.problem(at, ProblemCode::Unknown, Level::Note, message, help);
+        } else if file_name.ends_with(".dist-info") {
             distribution(&mut builder, path, "METADATA");
         } else if file_name.ends_with(".egg-info") {
             distribution(&mut builder, path, "PKG-INFO");
         }
+        if builder.input.entries.len() > before {
+            owners.add(before, path);
+        }
     }
-    libraries(&mut builder, folder, at);
+    twice(&mut builder);
+    python(&mut builder, folder, at);
+    libraries(&mut builder, folder, at, &owners);
+    owners.compare(&mut builder.input, folder);
     finish(builder, root)
+}
+
+/// Which distribution each shared library belongs to, by RECORD.
+#[derive(Default)]
+struct Owners {
+    by_path: BTreeMap<String, Vec<(usize, Option<u64>)>>,
+}
+
+impl Owners {
+    fn add(&mut self, entry: usize, folder: &Path) {
+        for Recorded { path, size } in dist_info::recorded(folder).unwrap_or_default() {
+            self.by_path.entry(path).or_default().push((entry, size));
+        }
+    }
+
+    fn of(&self, path: &str) -> Option<usize> {
+        self.by_path.get(path)?.last().map(|(entry, _)| *entry)
+    }
+
+    /// Finds what was removed or overwritten after it was installed.
+    fn compare(&self, input: &mut Input, folder: &Path) {
+        for (path, owners) in &self.by_path {
+            let found = std::fs::metadata(folder.join(path)).ok().map(|found| found.len());
+            for (entry, size) in owners {
+                let rival = owners.iter().map(|(other, _)| *other).find(|other| other != entry);
+                let gone = found.is_none();
+                if gone || size.is_some_and(|size| found != Some(size)) {
+                    input.damaged.push(Damaged { entry: *entry, path: path.clone(), rival, gone });
+                }
+            }
+        }
+        input.damaged.sort_by(|a, b| (a.entry, &a.path).cmp(&(b.entry, &b.path)));
+    }
+}
+
+/// Two versions of one distribution: an upgrade was broken off, and which of them is imported is chance.
+fn twice(builder: &mut Builder<'_>) {
+    let mut seen: BTreeMap<Name, String> = BTreeMap::new();
+    let mut found = Vec::new();
+    for entry in &builder.input.entries {
+        let (Some(name), Some(version)) = (entry.name, &entry.locked) else { continue };
+        if let Some(first) = seen.insert(name, version.clone()) {
+            let message = format!("{name} is installed twice: {first} and {version}");
+            found.push((entry.span, message));
+        }
+    }
+    for (span, message) in found {
+        let help = Some("uninstall it until pip finds none, then install it again".to_owned());
+        builder.problem(span, ProblemCode::Unknown, Level::Error, message, help);
+    }
+}
+
+/// The Python: from the name of the folder above, else from wheels that are for one Python only.
+fn python(builder: &mut Builder<'_>, folder: &Path, at: Span) {
+    let absolute = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+    let of_folder = absolute.components().rev().find_map(|part| {
+        let part =
+            part.as_os_str().to_str()?.strip_prefix("python")?.trim_end_matches('t').to_owned();
+        let (major, minor) = part.split_once('.')?;
+        let number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+        (number(major) && number(minor)).then_some(part)
+    });
+    let of_wheels = || {
+        let tags = builder.input.entries.iter().flat_map(|entry| &entry.tags);
+        let mut pythons: Vec<String> = tags.filter_map(|t| dist_info::python_of_tag(t)).collect();
+        pythons.sort();
+        pythons.dedup();
+        match pythons.as_slice() {
+            [only] => Some(only.clone()),
+            _ => None,
+        }
+    };
+    builder.input.python = of_folder
+        .or_else(of_wheels)
+        .map(|version| PythonRequest { specifiers: format!("=={version}.*"), span: at });
 }
 
 fn file_name(path: &Path) -> String {
@@ -98,6 +190,8 @@ fn distribution(builder: &mut Builder<'_>, folder: &Path, metadata: &str) {
         .into_iter()
         .filter_map(|(_, line)| Some(line.strip_prefix("Requires-Dist:")?.trim().to_owned()))
         .collect();
+    entry.tags = dist_info::tags(folder);
+    entry.installer = dist_info::installer(folder);
     direct_url(&mut entry, folder);
     builder.input.entries.push(entry);
 }
@@ -126,7 +220,7 @@ fn direct_url(entry: &mut super::model::Entry, folder: &Path) {
 }
 
 /// Finds the shared libraries below `folder` and what each asks for.
-fn libraries(builder: &mut Builder<'_>, folder: &Path, at: Span) {
+fn libraries(builder: &mut Builder<'_>, folder: &Path, at: Span, owners: &Owners) {
     let mut waiting = vec![(folder.to_owned(), 0)];
     let mut found: BTreeSet<PathBuf> = BTreeSet::new();
     while let Some((path, depth)) = waiting.pop() {
@@ -145,6 +239,7 @@ fn libraries(builder: &mut Builder<'_>, folder: &Path, at: Span) {
         let shown = path.strip_prefix(folder).unwrap_or(&path).to_string_lossy().replace('\\', "/");
         match elf::read(&path) {
             Ok(Some(dynamic)) => builder.input.libraries.push(Library {
+                owner: owners.of(&shown),
                 path: shown,
                 soname: dynamic.soname,
                 needed: dynamic.needed,
@@ -162,7 +257,7 @@ fn libraries(builder: &mut Builder<'_>, folder: &Path, at: Span) {
 }
 
 /// `libx.so`, `libx.so.9`, `_C.cpython-311-x86_64-linux-gnu.so`.
-fn is_library(name: &str) -> bool {
+pub(super) fn is_library(name: &str) -> bool {
     name.ends_with(".so")
         || name.split_once(".so.").is_some_and(|(stem, version)| {
             !stem.is_empty() && version.bytes().all(|b| b.is_ascii_digit() || b == b'.')

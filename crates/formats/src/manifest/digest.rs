@@ -6,6 +6,7 @@
 
 use std::fmt::Write as _;
 
+use cuda_lock_constraint::digest::sha256_hex;
 use cuda_lock_constraint::machine::Libc;
 use serde_spanned::Spanned;
 use sha2::{Digest, Sha256};
@@ -162,15 +163,8 @@ impl Canonical {
     }
 
     fn finish(self) -> String {
-        hex(&Sha256::digest(self.0.as_bytes()))
+        sha256_hex(&Sha256::digest(self.0.as_bytes()).into())
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 fn plain<T: std::fmt::Display>(value: &Spanned<T>) -> String {

@@ -305,6 +305,9 @@ fn key(text: &str) -> std::borrow::Cow<'_, str> {
 
 /// A TOML string on one line. Markers are full of double quotes, so they are written in single ones.
 fn string(text: &str) -> String {
+    if text.bytes().all(|b| matches!(b, b' '..=b'~') && b != b'"' && b != b'\\') {
+        return ["\"", text, "\""].concat();
+    }
     let plain = !text.chars().any(|c| c.is_control() || c == '\'');
     if plain && text.contains(['"', '\\']) {
         return format!("'{text}'");

@@ -1,6 +1,7 @@
 //! From what a reader gives to what is judged.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::str::FromStr as _;
 use std::sync::Arc;
 
@@ -8,18 +9,20 @@ use cuda_lock_constraint::audit::{Line, Question, Severity};
 use cuda_lock_constraint::machine::Platform;
 use cuda_lock_constraint::matrix;
 use cuda_lock_constraint::requirement::{Requirement, RequirementCache};
+use cuda_lock_constraint::rules::companion::family;
 use cuda_lock_constraint::rules::image::{Image, parse_image};
 use cuda_lock_constraint::rules::index;
 use cuda_lock_constraint::target::Target;
 use cuda_lock_constraint::version::SourceId;
 use cuda_lock_constraint::wheel::WheelName;
 use cuda_lock_formats::input::{
-    Entry, Environment, Group, Input, Kind, Location, PythonRequest, SourceTarget, Span,
+    Entry, Environment, Group, Input, Kind, Location, Origin, PythonRequest, SourceTarget, Span,
 };
 use pep440_rs::{Operator, Version as Pep440, VersionSpecifiers};
 
 use super::around;
 use super::indexes::Indexes;
+use super::installed::is_of_conda;
 use super::machine::Given;
 
 /// What could be told before anything was judged.
@@ -42,6 +45,10 @@ pub struct Asked {
     pub question: Question,
     /// Where each line of the question stands.
     pub spans: Vec<Span>,
+    /// The entry of each line of the question: a place in [`Input::entries`], or in [`Input::constraints`] for a bound.
+    pub entries: Vec<usize>,
+    /// The environment: a place in [`Input::environments`].
+    pub environment: usize,
     /// What the environment is called in the file.
     pub name: String,
     /// Found on the way.
@@ -55,16 +62,25 @@ pub fn ask(input: &Input, given: &Given, indexes: &mut Indexes) -> Vec<Asked> {
     (0..input.environments.len())
         .filter_map(|place| {
             let environment = input.environments.get(place)?;
-            let mine = |entry: &&Entry| entry.environment == place && entry.group != Group::Build;
-            let entries: Vec<&Entry> = input.entries.iter().filter(mine).collect();
-            let bounds: Vec<&Entry> = input.constraints.iter().filter(mine).collect();
+            let mine = |(_, entry): &(usize, &Entry)| {
+                entry.environment == place && entry.group != Group::Build
+            };
+            let entries: Vec<Numbered<'_>> =
+                input.entries.iter().enumerate().filter(mine).collect();
+            let bounds: Vec<Numbered<'_>> =
+                input.constraints.iter().enumerate().filter(mine).collect();
             if entries.is_empty() && bounds.is_empty() && environment.image.is_none() {
                 return None;
             }
-            Some(Reader { input, given, environment }.read(&entries, &bounds, indexes))
+            let mut asked = Reader { input, given, environment }.read(&entries, &bounds, indexes);
+            asked.environment = place;
+            Some(asked)
         })
         .collect()
 }
+
+/// An entry with its place in the input.
+type Numbered<'a> = (usize, &'a Entry);
 
 struct Reader<'a> {
     input: &'a Input,
@@ -73,7 +89,12 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn read(&self, entries: &[&Entry], bounds: &[&Entry], indexes: &mut Indexes) -> Asked {
+    fn read(
+        &self,
+        entries: &[Numbered<'_>],
+        bounds: &[Numbered<'_>],
+        indexes: &mut Indexes,
+    ) -> Asked {
         let mut noted = Vec::new();
         let mut unchecked = BTreeSet::new();
         let image = self.image(&mut noted, &mut unchecked, !entries.is_empty());
@@ -103,6 +124,8 @@ impl Reader<'_> {
             markers: RequirementCache::new(target.marker_environment()),
             lines: Vec::new(),
             spans: Vec::new(),
+            entries: Vec::new(),
+            at: 0,
             noted,
             unchecked,
             seen: BTreeMap::new(),
@@ -110,7 +133,8 @@ impl Reader<'_> {
         let mut all = Vec::new();
         let mut extra = BTreeSet::new();
         for (bound, entries) in [(false, entries), (true, bounds)] {
-            for entry in entries {
+            for (place, entry) in entries {
+                lines.at = *place;
                 let Some(options) = self.input.indexes_of(entry) else { continue };
                 let chosen = indexes.choose(options);
                 for id in chosen.all {
@@ -140,6 +164,7 @@ impl Reader<'_> {
             indexes: all,
             extra,
             unasked: BTreeSet::new(),
+            local: indexes.local.clone(),
             lines: lines.lines,
             closed: self.closed(),
             prereleases: options.is_some_and(|options| options.pre),
@@ -149,6 +174,8 @@ impl Reader<'_> {
         Asked {
             question,
             spans: lines.spans,
+            entries: lines.entries,
+            environment: 0,
             name: self.environment.name.clone(),
             noted: lines.noted,
             unchecked: lines.unchecked,
@@ -287,6 +314,9 @@ struct Lines<'a> {
     markers: RequirementCache,
     lines: Vec<Line>,
     spans: Vec<Span>,
+    entries: Vec<usize>,
+    /// The place of the entry that is read.
+    at: usize,
     noted: Vec<Noted>,
     unchecked: BTreeSet<String>,
     /// Releases of locks by name: a lock may hold several for other platforms.
@@ -313,6 +343,10 @@ impl Lines<'_> {
             return;
         };
         if !self.markers.applies(&requirement, None) {
+            return;
+        }
+        if entry.origin == Origin::Installed {
+            self.installed(entry, requirement, indexes);
             return;
         }
         if entry.location.is_some() {
@@ -363,9 +397,36 @@ impl Lines<'_> {
         self.push(entry, line);
     }
 
+    /// What is installed comes from nowhere else, wherever it came from once.
+    fn installed(&mut self, entry: &Entry, requirement: Requirement, indexes: &mut Indexes) {
+        let folder = self.input.files.first().map(|file| file.name.clone()).unwrap_or_default();
+        let conda = is_of_conda(entry);
+        if conda && family(requirement.name).is_some() {
+            self.unchecked.insert(format!(
+                "{}: conda installed it, and which CUDA it was built for is not in its METADATA",
+                requirement.name
+            ));
+        }
+        if self.seen.insert(requirement.name.to_string(), String::new()).is_some() {
+            return;
+        }
+        let source = indexes.installed(Path::new(&folder), conda);
+        self.push(
+            entry,
+            Line {
+                requirement: Arc::new(requirement),
+                bound: false,
+                source,
+                wheel: None,
+                channels: None,
+            },
+        );
+    }
+
     fn push(&mut self, entry: &Entry, line: Line) {
         self.lines.push(line);
         self.spans.push(entry.span);
+        self.entries.push(self.at);
     }
 
     /// The index that an entry must come from here.

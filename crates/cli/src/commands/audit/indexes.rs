@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use cuda_lock_constraint::matrix::rows::indexes::{Format, Kind};
-use cuda_lock_constraint::rules::index;
+use cuda_lock_constraint::name::Name;
+use cuda_lock_constraint::rules::index::{self, Known};
 use cuda_lock_constraint::rules::torch::backend_cuda;
 use cuda_lock_constraint::solve::{Source, SourceKind};
 use cuda_lock_constraint::version::SourceId;
@@ -21,7 +22,11 @@ pub struct Indexes {
     pub configs: Vec<SourceConfig>,
     /// Those that are not to be asked.
     pub unasked: BTreeSet<SourceId>,
+    /// Those that stand for what is installed in a folder.
+    pub local: BTreeSet<SourceId>,
     only: Vec<String>,
+    /// Known indexes that this user reaches at another address, by name.
+    moved: Vec<(Known, Url)>,
 }
 
 /// The indexes of one set of options.
@@ -50,10 +55,83 @@ impl Indexes {
             sources: Vec::new(),
             configs: Vec::new(),
             unasked: BTreeSet::new(),
+            local: BTreeSet::new(),
             only: only.to_vec(),
+            moved: Vec::new(),
         };
         indexes.add(url, "PyPI".to_owned(), SourceKind::PyPi, SourceFormat::Simple, false);
         Ok(indexes)
+    }
+
+    /// Lets the known indexes be read where this user reaches them.
+    pub fn reach(&mut self, known: Vec<(Known, Url)>) {
+        self.moved = known;
+    }
+
+    /// Adds every known index that no file named, so that a fix can be looked for there.
+    pub fn add_known(&mut self) {
+        for (known, url) in self.moved.clone() {
+            let kind = kind_of(&known);
+            // A mirror that a file names takes the place of the index itself.
+            let mirrored = self
+                .sources
+                .iter()
+                .any(|source| matches!(kind, SourceKind::PyTorch { .. }) && source.kind == kind);
+            if !mirrored {
+                let format = match known.row.format {
+                    Format::Flat => SourceFormat::Flat,
+                    Format::Json | Format::Html => SourceFormat::Simple,
+                };
+                let absent = known.row.forbidden_means_absent;
+                self.add(url, known.name.clone(), kind, format, absent);
+            }
+        }
+    }
+
+    /// The source that stands for what is installed in a folder, by pip or by conda.
+    pub fn installed(&mut self, folder: &Path, conda: bool) -> Option<SourceId> {
+        let path = std::path::absolute(folder).ok()?;
+        let path = if conda { path.join("conda-meta") } else { path };
+        let url = Url::from_directory_path(&path).ok()?;
+        let kind = if conda { SourceKind::Other } else { SourceKind::PyPi };
+        let id = self.add(url, folder.display().to_string(), kind, SourceFormat::Simple, true);
+        if let Some(source) = self.sources.get_mut(usize::from(id.0)) {
+            source.plain_linux = true;
+        }
+        // It is read whatever --only-index says.
+        self.unasked.remove(&id);
+        self.local.insert(id);
+        Some(id)
+    }
+
+    /// The sources as a solve may use them: those that `asked` names and, of the known ones, those that an installer can
+    /// be pointed at.
+    pub fn for_solving(&self, asked: &[SourceId]) -> Vec<Source> {
+        let all = self.sources.iter().map(|source| {
+            let mut source = source.clone();
+            let row = match &source.kind {
+                SourceKind::PyPi => None,
+                SourceKind::PyTorch { backend } => index::pytorch(backend),
+                SourceKind::OrtFeed { name } => index::by_name(name),
+                SourceKind::Other => index::by_name(&source.name),
+            };
+            let names = row.iter().flat_map(|known| &known.row.distributions);
+            let only: BTreeSet<Name> = names.filter_map(|name| Name::new(name).ok()).collect();
+            source.only = (!only.is_empty()).then_some(only);
+            // The feeds have other builds of the same versions as PyPI, which an installer cannot tell apart.
+            let feed = matches!(source.kind, SourceKind::OrtFeed { .. });
+            let known = source.only.is_some() || source.kind == SourceKind::PyPi;
+            source.explicit =
+                self.unasked.contains(&source.id) || feed || !(known || asked.contains(&source.id));
+            source
+        });
+        all.collect()
+    }
+
+    /// The address of an index, as a file names it.
+    pub fn address(&self, id: SourceId) -> Option<String> {
+        let config = self.configs.get(usize::from(id.0))?;
+        Some(config.url.as_str().trim_end_matches('/').to_owned())
     }
 
     /// PyPI's number.
@@ -67,7 +145,8 @@ impl Indexes {
         format: SourceFormat,
         forbidden_means_absent: bool,
     ) -> SourceId {
-        if let Some(known) = self.configs.iter().find(|config| config.url == url) {
+        let plain = |url: &Url| url.as_str().trim_end_matches('/').to_owned();
+        if let Some(known) = self.configs.iter().find(|config| plain(&config.url) == plain(&url)) {
             return known.id;
         }
         let id = SourceId(u16::try_from(self.sources.len()).unwrap_or(u16::MAX));
@@ -109,15 +188,7 @@ impl Indexes {
         let backend = last_segment(&url).filter(|segment| backend_cuda(segment).is_some());
         let (name, kind, forbidden) = match (&known, backend) {
             (Some(known), _) => {
-                let kind = match known.row.kind {
-                    Kind::Pytorch => {
-                        SourceKind::PyTorch { backend: known.backend.clone().unwrap_or_default() }
-                    }
-                    Kind::Onnxruntime => SourceKind::OrtFeed { name: known.name.clone() },
-                    Kind::Pypi => SourceKind::PyPi,
-                    Kind::Nvidia => SourceKind::Other,
-                };
-                (known.name.clone(), kind, known.row.forbidden_means_absent)
+                (known.name.clone(), kind_of(known), known.row.forbidden_means_absent)
             }
             // A nightly, test or mirrored index of PyTorch: its last part names the backend.
             (None, Some(backend)) => {
@@ -125,6 +196,8 @@ impl Indexes {
             }
             (None, None) => (mask_credentials(url.as_str()).into_owned(), SourceKind::Other, true),
         };
+        let moved = self.moved.iter().find(|(known, _)| known.name == name);
+        let url = moved.map_or(url, |(_, url)| url.clone());
         Some(self.add(url, name, kind, format, forbidden))
     }
 
@@ -170,6 +243,15 @@ impl Indexes {
             push(&mut chosen, id, &known.url, false);
         }
         chosen
+    }
+}
+
+fn kind_of(known: &Known) -> SourceKind {
+    match known.row.kind {
+        Kind::Pytorch => SourceKind::PyTorch { backend: known.backend.clone().unwrap_or_default() },
+        Kind::Onnxruntime => SourceKind::OrtFeed { name: known.name.clone() },
+        Kind::Pypi => SourceKind::PyPi,
+        Kind::Nvidia => SourceKind::Other,
     }
 }
 

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use cuda_lock_constraint::audit::{CODES, Severity, find_code};
+use cuda_lock_constraint::audit::{CODES, Finding, Severity, find_code};
+use cuda_lock_constraint::name::Name;
 use cuda_lock_formats::manifest::{AuditIgnore, AuditLevel, AuditSettings};
 
 use crate::args::Audit;
@@ -48,15 +49,31 @@ impl Levels {
         Ok(Self { by_code, ignored: settings.ignore.clone() })
     }
 
+    /// Whether a finding counts as an error, settings applied.
+    #[must_use]
+    pub fn is_error(&self, finding: &Finding) -> bool {
+        if self.ignoring(finding.code, finding.package).is_some() {
+            return false;
+        }
+        match self.by_code.get(finding.code) {
+            Some(level) => *level == AuditLevel::Deny,
+            None => finding.severity == Severity::Error,
+        }
+    }
+
+    /// The place of the ignore that accepts a finding.
+    fn ignoring(&self, code: &str, package: Option<Name>) -> Option<usize> {
+        self.ignored.iter().position(|ignore| {
+            let named = ignore.package.as_ref().map(|name| *name.get_ref());
+            *ignore.code.get_ref() == code && (named.is_none() || named == package)
+        })
+    }
+
     /// Applies them. An ignore that matches nothing is reported: it hides the next finding of its kind.
     pub fn apply(&self, report: &mut Report) {
         let mut used = vec![false; self.ignored.len()];
         report.findings.retain(|finding| {
-            let matching = self.ignored.iter().position(|ignore| {
-                let package = ignore.package.as_ref().map(|name| *name.get_ref());
-                *ignore.code.get_ref() == finding.code
-                    && (package.is_none() || package == finding.package)
-            });
+            let matching = self.ignoring(&finding.code, finding.package);
             if let Some(used) = matching.and_then(|at| used.get_mut(at)) {
                 *used = true;
             }

@@ -12,6 +12,7 @@ use cuda_lock_formats::manifest::{AuditSettings, Manifest, PythonRequest};
 use pep440_rs::Version as Pep440;
 
 use crate::args::Audit;
+use crate::detect::{Host, detect};
 use crate::exit::Exit;
 use crate::output::message;
 
@@ -35,6 +36,8 @@ pub struct Given {
     pub model: Option<Model>,
     /// `[audit]` of env.toml.
     pub settings: AuditSettings,
+    /// What could not be seen of this machine.
+    pub remarks: Vec<String>,
 }
 
 /// Reads the machine. Flags win over env.toml.
@@ -42,19 +45,10 @@ pub struct Given {
 /// # Errors
 /// [`Exit::BadInput`], after the message is printed.
 pub fn given(args: &Audit) -> Result<Given, Exit> {
-    let mut given = match &args.machine {
+    let mut given = match args.machine.as_deref() {
+        Some("auto") => of_this_machine(),
         Some(reference) => of_manifest(reference)?,
-        None => Given {
-            platform: None,
-            libc: None,
-            driver: None,
-            gpus: None,
-            unknown_gpus: Vec::new(),
-            python: None,
-            image: None,
-            model: None,
-            settings: AuditSettings::default(),
-        },
+        None => Given::nothing(),
     };
     if let Some(text) = &args.platform {
         given.platform = Some(platform(text)?);
@@ -72,6 +66,7 @@ pub fn given(args: &Audit) -> Result<Given, Exit> {
     }
     if !args.gpu.is_empty() {
         let mut gpus = Vec::new();
+        given.unknown_gpus.clear();
         for name in &args.gpu {
             match find_gpu(name) {
                 Ok(gpu) => gpus.push(gpu),
@@ -131,6 +126,21 @@ fn model(texts: &[String]) -> Result<Model, Exit> {
     Ok(model)
 }
 
+/// This machine, as far as it can be seen. What cannot is said, as what is not given is.
+fn of_this_machine() -> Given {
+    let seen = detect(&Host::this());
+    Given {
+        platform: seen.platform,
+        libc: seen.libc,
+        driver: seen.driver,
+        gpus: (!seen.gpus.is_empty()).then_some(seen.gpus),
+        unknown_gpus: seen.unknown_gpus,
+        python: seen.python,
+        remarks: seen.remarks,
+        ..Given::nothing()
+    }
+}
+
 fn of_manifest(reference: &str) -> Result<Given, Exit> {
     let (path, target) = match reference.rsplit_once(':') {
         Some((path, target)) if !Path::new(reference).exists() && !target.contains(['/', '\\']) => {
@@ -164,10 +174,51 @@ fn of_manifest(reference: &str) -> Result<Given, Exit> {
         image,
         model: crate::plan::model(manifest.model.as_ref()),
         settings: manifest.audit.clone(),
+        remarks: Vec::new(),
     })
 }
 
 impl Given {
+    fn nothing() -> Self {
+        Self {
+            platform: None,
+            libc: None,
+            driver: None,
+            gpus: None,
+            unknown_gpus: Vec::new(),
+            python: None,
+            image: None,
+            model: None,
+            settings: AuditSettings::default(),
+            remarks: Vec::new(),
+        }
+    }
+
+    /// What was given, for reports.
+    #[must_use]
+    pub fn shown(&self) -> Vec<(&'static str, String)> {
+        let mut shown = Vec::new();
+        let mut add = |key, value: Option<String>| {
+            if let Some(value) = value {
+                shown.push((key, value));
+            }
+        };
+        add("platform", self.platform.map(|platform| platform.to_string()));
+        add("python", self.python.as_ref().map(ToString::to_string));
+        add("driver", self.driver.as_ref().map(ToString::to_string));
+        let gpus = self.gpus.iter().flatten().map(|gpu| gpu.name.clone());
+        let names: Vec<String> =
+            gpus.chain(self.unknown_gpus.iter().map(|(name, _)| name.clone())).collect();
+        add("gpus", (!names.is_empty()).then(|| names.join(", ")));
+        add("image", self.image.as_ref().map(|image| image.tag.clone()));
+        match &self.libc {
+            Some(Libc::Glibc(version)) => add("glibc", Some(version.to_string())),
+            Some(Libc::Musl(version)) => add("musl", Some(version.to_string())),
+            None => {}
+        }
+        shown
+    }
+
     /// The machine that files are judged on.
     #[must_use]
     pub fn machine(&self, image: Option<&Image>) -> Machine {

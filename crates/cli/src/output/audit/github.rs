@@ -25,7 +25,7 @@ fn command(report: &Report, finding: &Reported) -> String {
     let mut text = finding.message.clone();
     if let Some(fix) = &finding.fix {
         text.push_str("\nfix: ");
-        text.push_str(fix);
+        text.push_str(&fix.text);
     }
     format!("::{kind} {properties}::{}", data(&text))
 }

@@ -13,6 +13,8 @@ struct Shape<'a> {
     findings: Vec<Entry<'a>>,
     checked: Vec<&'a super::Checked>,
     unchecked: Vec<&'a String>,
+    changed: &'a [String],
+    remarks: Vec<&'a String>,
 }
 
 #[derive(Serialize)]
@@ -38,7 +40,7 @@ struct Fact<'a> {
 #[derive(Serialize)]
 struct Fix<'a> {
     text: &'a str,
-    edits: [(); 0],
+    edits: &'a [super::PlacedEdit],
     verified: bool,
 }
 
@@ -64,7 +66,11 @@ fn text(report: &Report) -> serde_json::Result<String> {
             .map(|fact| Fact { text: &fact.text, source: &fact.source })
             .collect(),
         symptom: finding.symptom.as_deref(),
-        fix: finding.fix.as_deref().map(|text| Fix { text, edits: [], verified: false }),
+        fix: finding.fix.as_ref().map(|fix| Fix {
+            text: &fix.text,
+            edits: &fix.edits,
+            verified: fix.verified,
+        }),
     });
     serde_json::to_string_pretty(&Shape {
         schema: 1,
@@ -72,5 +78,7 @@ fn text(report: &Report) -> serde_json::Result<String> {
         findings: findings.collect(),
         checked: report.checked.iter().collect(),
         unchecked: report.unchecked.iter().collect(),
+        changed: &report.changes,
+        remarks: report.remarks.iter().collect(),
     })
 }

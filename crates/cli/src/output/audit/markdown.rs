@@ -19,9 +19,12 @@ pub fn print(report: &Report) {
                 finding.code,
                 cell(&place),
                 cell(&finding.message),
-                cell(finding.fix.as_deref().unwrap_or_default())
+                cell(finding.fix.as_ref().map_or("", |fix| &fix.text))
             ));
         }
+    }
+    for remark in &report.remarks {
+        line(format_args!("\n{}", cell(remark)));
     }
     if !report.unchecked.is_empty() {
         line("\nNot judged:\n");

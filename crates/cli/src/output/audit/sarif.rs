@@ -1,9 +1,11 @@
 //! Findings as SARIF 2.1.0, which code scanning reads.
 
+use std::collections::BTreeMap;
+
 use cuda_lock_constraint::audit::{CODES, Severity};
 use serde_json::{Value, json};
 
-use super::{Report, Reported, line};
+use super::{Fix, Report, Reported, line};
 
 /// Prints one SARIF log.
 pub fn print(report: &Report) {
@@ -51,9 +53,9 @@ fn result(report: &Report, finding: &Reported) -> Value {
     let mut text = finding.message.clone();
     if let Some(fix) = &finding.fix {
         text.push_str(". Fix: ");
-        text.push_str(fix);
+        text.push_str(&fix.text);
     }
-    let uri = report.file(finding).0.replace('\\', "/").replace(' ', "%20");
+    let uri = uri(report.file(finding).0);
     let mut place = json!({ "artifactLocation": { "uri": uri } });
     if let (Some((line, column)), Some(region)) = (finding.position, place.as_object_mut()) {
         region.insert("region".to_owned(), json!({ "startLine": line, "startColumn": column }));
@@ -68,5 +70,36 @@ fn result(report: &Report, finding: &Reported) -> Value {
     if let (Some(rule), Some(object)) = (rule, result.as_object_mut()) {
         object.insert("ruleIndex".to_owned(), json!(rule));
     }
+    let fix = finding.fix.as_ref().filter(|fix| fix.verified && !fix.edits.is_empty());
+    if let (Some(fix), Some(object)) = (fix, result.as_object_mut()) {
+        object.insert("fixes".to_owned(), json!([changes(fix)]));
+    }
     result
+}
+
+/// The edits of a fix, gathered by file.
+fn changes(fix: &Fix) -> Value {
+    let mut files: BTreeMap<String, Vec<Value>> = BTreeMap::new();
+    for edit in &fix.edits {
+        files.entry(uri(&edit.file)).or_default().push(json!({
+            "deletedRegion": {
+                "startLine": edit.line,
+                "startColumn": edit.column,
+                "endLine": edit.end_line,
+                "endColumn": edit.end_column,
+            },
+            "insertedContent": { "text": edit.new },
+        }));
+    }
+    let files: Vec<Value> = files
+        .into_iter()
+        .map(|(uri, replacements)| {
+            json!({ "artifactLocation": { "uri": uri }, "replacements": replacements })
+        })
+        .collect();
+    json!({ "description": { "text": fix.text }, "artifactChanges": files })
+}
+
+fn uri(path: &str) -> String {
+    path.replace('\\', "/").replace(' ', "%20")
 }

@@ -3,24 +3,63 @@
 use cuda_lock_constraint::audit::Severity;
 use cuda_lock_formats::diagnostic::{self, Diagnostic, Source, Style};
 
-use super::{Report, Reported, line};
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use super::{Fix, PlacedEdit, Report, Reported, line};
+use crate::output::message;
 
 /// Prints the findings, what was judged and what was not.
 pub fn print(report: &Report) {
-    let colour =
-        !matches!(anstream::AutoStream::choice(&std::io::stdout()), anstream::ColorChoice::Never);
-    let style = if colour { Style::Color } else { Style::Plain };
-    for finding in &report.findings {
-        line(rendered(report, finding, style).trim_end());
-        line("");
+    let choice = anstream::AutoStream::choice(&std::io::stdout());
+    line(text(report, style(choice)).trim_end());
+}
+
+/// The same on standard error, where standard output belongs to something else.
+pub fn print_to_stderr(report: &Report) {
+    let choice = anstream::AutoStream::choice(&std::io::stderr());
+    message::line(text(report, style(choice)).trim_end());
+}
+
+fn style(choice: anstream::ColorChoice) -> Style {
+    if matches!(choice, anstream::ColorChoice::Never) { Style::Plain } else { Style::Color }
+}
+
+fn text(report: &Report, style: Style) -> String {
+    let mut out = String::new();
+    for name in &report.changes {
+        let _ = writeln!(out, "changed {name}");
     }
-    line(summary(report));
+    for finding in &report.findings {
+        let _ = writeln!(out, "{}\n", rendered(report, finding, style).trim_end());
+    }
+    fixes(report, &mut out);
+    for remark in &report.remarks {
+        let _ = writeln!(out, "{remark}");
+    }
+    let _ = writeln!(out, "{}", summary(report));
     if !report.unchecked.is_empty() {
-        line("\nNot judged:");
+        out.push_str("\nNot judged:\n");
         for text in &report.unchecked {
-            line(format_args!("  - {text}"));
+            let _ = writeln!(out, "  - {text}");
         }
     }
+    out
+}
+
+/// The edits of the fixes that were solved for, by file and line.
+fn fixes(report: &Report, out: &mut String) {
+    let found = report.findings.iter().filter_map(|finding| finding.fix.as_ref());
+    let found: Vec<&Fix> = found.filter(|fix| fix.verified).collect();
+    let edits: BTreeSet<&PlacedEdit> = found.iter().flat_map(|fix| &fix.edits).collect();
+    if edits.is_empty() {
+        return;
+    }
+    out.push_str("Changes after which these errors are gone (solved for, and judged again):\n");
+    for edit in edits.iter().filter(|edit| !edit.words.is_empty()) {
+        let _ = writeln!(out, "  {}:{}: {}", edit.file, edit.line, edit.words);
+    }
+    out.push_str("make them with --fix, see them with --diff\n\n");
 }
 
 fn rendered(report: &Report, finding: &Reported, style: Style) -> String {
@@ -45,7 +84,9 @@ fn rendered(report: &Report, finding: &Reported, style: Style) -> String {
         shown = shown.help(format!("otherwise: {symptom}"));
     }
     if let Some(fix) = &finding.fix {
-        shown = shown.help(format!("fix: {fix}"));
+        let checked = if fix.verified { "fix (checked by solving)" } else { "fix" };
+        let text = if fix.edits.is_empty() { &fix.text } else { "the changes below" };
+        shown = shown.help(format!("{checked}: {text}"));
     }
     shown.render(style)
 }

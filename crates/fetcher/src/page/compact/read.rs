@@ -1,17 +1,20 @@
 //! Reads the stored form.
 
+use std::io;
 use std::sync::Arc;
 
-use cuda_lock_constraint::catalog::{CoreMetadata, File, Project, ReleaseFiles};
+use cuda_lock_constraint::catalog::{CoreMetadata, File, Versions};
 use jiff::Timestamp;
 use pep440_rs::Version;
 
 use super::record::{
-    CoreMetadataRecord, FORMAT, FRAME_LEN, FileRecord, Header, MAGIC, checksum, in_url,
+    CoreMetadataRecord, FORMAT, FRAME_LEN, FileRecord, Head, MAGIC, Place, TextRecord, checksum,
+    in_url,
 };
+use super::storage::Storage;
 
 /// Why stored bytes are not a page. The page has to be fetched again.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 pub enum Corrupt {
     /// It does not begin as a stored page does.
     #[error("not a stored page")]
@@ -24,135 +27,176 @@ pub enum Corrupt {
     /// Its length is not the one it states.
     #[error("the stored page was cut off or added to")]
     Length,
-    /// The checksum does not fit.
+    /// A checksum does not fit.
     #[error("the stored page is damaged: its checksum does not fit")]
     Checksum,
     /// The checksum fits and the contents cannot be read all the same.
     #[error("the stored page cannot be read: {0}")]
     Content(&'static str),
+    /// The file cannot be read.
+    #[error("the stored page cannot be read: {0}")]
+    Io(#[from] io::Error),
 }
 
-/// Opens a stored page. `bytes` is kept (a `Vec<u8>`, an `Arc<[u8]>` …); of its contents only the versions and the
-/// shared texts are decoded here.
+/// A stored page of which only the head was read.
+pub struct StoredPage<S> {
+    storage: S,
+    /// Where the blocks begin.
+    start: u64,
+    /// The places of the releases, and that of what was skipped.
+    places: Box<[u8]>,
+}
+
+/// Opens a stored page: reads its head, and says which versions it has.
 ///
 /// # Errors
 /// When the bytes are not what [`encode`](super::encode) of this version wrote.
-pub fn open<B>(bytes: B) -> Result<Project, Corrupt>
-where
-    B: AsRef<[u8]> + Send + Sync + 'static,
-{
-    let payload = unframe(bytes.as_ref())?;
-    let (length, rest) =
-        payload.split_first_chunk::<4>().ok_or(Corrupt::Content("it has no header"))?;
-    let header_len = usize::try_from(u32::from_le_bytes(*length)).unwrap_or(usize::MAX);
-    let header =
-        rest.get(..header_len).ok_or(Corrupt::Content("its header is longer than the page"))?;
-    let header: Header<'_> =
-        postcard::from_bytes(header).map_err(|_| Corrupt::Content("its header is malformed"))?;
-    let mut versions = Vec::with_capacity(header.releases.len());
-    let mut ends = Vec::with_capacity(header.releases.len());
-    for (version, end) in header.releases {
-        let version: Version =
-            version.parse().map_err(|_| Corrupt::Content("a version is malformed"))?;
-        versions.push(version);
-        ends.push(end);
+pub fn open<S: Storage>(storage: S) -> Result<(Versions, StoredPage<S>), Corrupt> {
+    let length = storage.len();
+    let frame = storage.read(0..length.min(FRAME_LEN as u64))?;
+    let head_len = check_frame(&frame, length)?;
+    let start = FRAME_LEN as u64 + u64::from(head_len);
+    if start > length {
+        return Err(Corrupt::Content("its head is longer than the page"));
     }
-    let prefixes = header.prefixes.into_iter().map(Box::from).collect();
-    let texts = header.texts.into_iter().map(Arc::from).collect();
-    let skipped =
-        header.skipped.into_iter().map(|(name, why)| (name.to_owned(), why.to_owned())).collect();
-    let start = FRAME_LEN + 4 + header_len;
-    let files = Box::new(Stored { bytes, start, ends, prefixes, texts });
-    Ok(Project { versions, files, skipped })
+    let head = storage.read(FRAME_LEN as u64..start)?;
+    let stated = frame.last_chunk::<4>().ok_or(Corrupt::Length)?;
+    if u32::from_le_bytes(*stated) != checksum(&head) {
+        return Err(Corrupt::Checksum);
+    }
+    let head: Head<'_> =
+        postcard::from_bytes(&head).map_err(|_| Corrupt::Content("its head is malformed"))?;
+    let count = (head.places.len() / Place::LEN).saturating_sub(1);
+    let ends: Option<Box<[u32]>> =
+        (0..count).map(|index| Some(Place::read(head.places, index)?.text_end)).collect();
+    let ends = ends.ok_or(Corrupt::Content("its head is malformed"))?;
+    let versions = Versions::from_text(head.versions.into(), ends);
+    let places = head.places.into();
+    Ok((versions, StoredPage { storage, start, places }))
 }
 
-/// Checks the frame, and gives what is in it.
-fn unframe(bytes: &[u8]) -> Result<&[u8], Corrupt> {
-    let rest = bytes.strip_prefix(MAGIC.as_slice()).ok_or(Corrupt::Foreign)?;
+/// Checks the frame, and gives the length of the head.
+fn check_frame(frame: &[u8], length: u64) -> Result<u32, Corrupt> {
+    let rest = frame.strip_prefix(MAGIC.as_slice()).ok_or(Corrupt::Foreign)?;
     let (format, rest) = rest.split_first().ok_or(Corrupt::Length)?;
     if *format != FORMAT {
         return Err(Corrupt::Format(*format));
     }
-    let (length, rest) = rest.split_first_chunk::<8>().ok_or(Corrupt::Length)?;
-    let (sum, payload) = rest.split_first_chunk::<4>().ok_or(Corrupt::Length)?;
-    if u64::from_le_bytes(*length) != payload.len() as u64 {
+    let (stated, rest) = rest.split_first_chunk::<8>().ok_or(Corrupt::Length)?;
+    let (head_len, rest) = rest.split_first_chunk::<4>().ok_or(Corrupt::Length)?;
+    if u64::from_le_bytes(*stated) != length || rest.len() != 4 {
         return Err(Corrupt::Length);
     }
-    if u32::from_le_bytes(*sum) != checksum(payload) {
-        return Err(Corrupt::Checksum);
-    }
-    Ok(payload)
+    Ok(u32::from_le_bytes(*head_len))
 }
 
-/// The files of a stored page.
-struct Stored<B> {
-    bytes: B,
-    /// Where the first block begins.
-    start: usize,
-    /// Where each block ends, counted from `start`.
-    ends: Vec<u32>,
-    prefixes: Vec<Box<str>>,
-    texts: Vec<Arc<str>>,
-}
-
-impl<B: AsRef<[u8]> + Send + Sync> ReleaseFiles for Stored<B> {
-    fn files(&self, index: usize) -> Vec<File> {
-        // The checksum has held, so a block that cannot be read was never written by this program.
-        self.decode(index).unwrap_or_default()
-    }
-}
-
-impl<B: AsRef<[u8]>> Stored<B> {
-    fn decode(&self, index: usize) -> Option<Vec<File>> {
-        let end = self.position(*self.ends.get(index)?)?;
-        let begin = match index.checked_sub(1) {
-            Some(before) => self.position(*self.ends.get(before)?)?,
-            None => self.start,
-        };
-        let mut block = self.bytes.as_ref().get(begin..end)?;
-        let mut files: Vec<File> = Vec::new();
-        while !block.is_empty() {
-            let (record, rest) = postcard::take_from_bytes::<FileRecord<'_>>(block).ok()?;
-            let file = self.file(&record, files.last().map_or("", |file| &file.filename))?;
-            files.push(file);
-            block = rest;
+impl<S: Storage> StoredPage<S> {
+    /// The files of a release; none for a release that there is not.
+    ///
+    /// # Errors
+    /// When its block is damaged, or cannot be read.
+    pub fn files(&self, index: usize) -> Result<Vec<File>, Corrupt> {
+        if index >= self.releases() {
+            return Ok(Vec::new());
         }
-        Some(files)
-    }
-
-    fn position(&self, end: u32) -> Option<usize> {
-        self.start.checked_add(usize::try_from(end).ok()?)
-    }
-
-    fn text(&self, index: Option<u32>) -> Option<Option<Arc<str>>> {
-        match index {
-            None => Some(None),
-            Some(index) => self.texts.get(usize::try_from(index).ok()?).cloned().map(Some),
+        let block = self.block(index)?;
+        let (count, mut rest) =
+            block.split_first_chunk::<4>().ok_or(Corrupt::Content("a release is malformed"))?;
+        let count = usize::try_from(u32::from_le_bytes(*count)).unwrap_or(usize::MAX);
+        // A record has more bytes than this, so a count that is not the writer's claims no memory.
+        let mut files: Vec<File> = Vec::with_capacity(count.min(rest.len() / 16 + 1));
+        while !rest.is_empty() {
+            let (record, after) = postcard::take_from_bytes::<FileRecord<'_>>(rest)
+                .map_err(|_| Corrupt::Content("a file is malformed"))?;
+            let read = file(&record, files.last());
+            files.push(read.ok_or(Corrupt::Content("a file is malformed"))?);
+            rest = after;
         }
+        Ok(files)
     }
 
-    fn file(&self, record: &FileRecord<'_>, before: &str) -> Option<File> {
-        let shared = before.get(..usize::try_from(record.shared).ok()?)?;
-        let filename = [shared, record.name].concat();
-        let prefix = self.prefixes.get(usize::try_from(record.prefix).ok()?)?;
-        let end = if record.named { in_url(&filename) } else { "".into() };
-        let upload_time = match record.upload_time {
-            None => None,
-            Some((seconds, nanoseconds)) => Some(Timestamp::new(seconds, nanoseconds).ok()?),
+    /// Files that belong to no release, with the reason.
+    ///
+    /// # Errors
+    /// When their block is damaged, or cannot be read.
+    pub fn skipped(&self) -> Result<Vec<(String, String)>, Corrupt> {
+        let block = self.block(self.releases())?;
+        if block.is_empty() {
+            return Ok(Vec::new());
+        }
+        postcard::from_bytes(&block).map_err(|_| Corrupt::Content("what was skipped is malformed"))
+    }
+
+    /// The version of a release, read from the head once more.
+    #[must_use]
+    pub fn version(&self, index: usize) -> Option<Version> {
+        let head = self.storage.read(FRAME_LEN as u64..self.start).ok()?;
+        let head: Head<'_> = postcard::from_bytes(&head).ok()?;
+        let end = |index| {
+            let place = Place::read(head.places, index)?;
+            usize::try_from(place.text_end).ok()
         };
-        Some(File {
-            url: [prefix, record.path, &end].concat(),
-            sha256: record.sha256,
-            size: record.size,
-            requires_python: self.text(record.requires_python)?,
-            yanked: self.text(record.yanked)?,
-            upload_time,
-            core_metadata: match record.core_metadata {
-                CoreMetadataRecord::No => CoreMetadata::No,
-                CoreMetadataRecord::Yes => CoreMetadata::Yes,
-                CoreMetadataRecord::Sha256(digest) => CoreMetadata::Sha256(digest),
-            },
-            filename,
-        })
+        let from = index.checked_sub(1).map_or(Some(0), end)?;
+        head.versions.get(from..end(index)?)?.parse().ok()
+    }
+
+    fn releases(&self) -> usize {
+        (self.places.len() / Place::LEN).saturating_sub(1)
+    }
+
+    fn block(&self, index: usize) -> Result<std::borrow::Cow<'_, [u8]>, Corrupt> {
+        let place = Place::read(&self.places, index).ok_or(Corrupt::Content("it has no places"))?;
+        let start = self.start + u64::from(place.start);
+        let block = self.storage.read(start..start + u64::from(place.length))?;
+        if checksum(&block) != place.checksum {
+            return Err(Corrupt::Checksum);
+        }
+        Ok(block)
+    }
+}
+
+fn file(record: &FileRecord<'_>, before: Option<&File>) -> Option<File> {
+    let (name, url) = match before {
+        Some(before) => (before.filename.as_str(), before.url.as_str()),
+        None => ("", ""),
+    };
+    let name = name.get(..usize::try_from(record.name_shared).ok()?)?;
+    let filename = [name, record.name].concat();
+    let url = url.get(..usize::try_from(record.url_shared).ok()?)?;
+    let url = if record.named {
+        [url, record.url, &in_url(&filename)].concat()
+    } else {
+        [url, record.url].concat()
+    };
+    let upload_time = match record.upload_time {
+        None => None,
+        Some((seconds, nanoseconds)) => Some(Timestamp::new(seconds, nanoseconds).ok()?),
+    };
+    Some(File {
+        url,
+        sha256: record.sha256.map(<[u8; 32]>::try_from).transpose().ok()?,
+        size: record.size,
+        requires_python: text(
+            &record.requires_python,
+            before.and_then(|before| before.requires_python.as_ref()),
+        )?,
+        yanked: text(&record.yanked, before.and_then(|before| before.yanked.as_ref()))?,
+        upload_time,
+        core_metadata: match record.core_metadata {
+            CoreMetadataRecord::No => CoreMetadata::No,
+            CoreMetadataRecord::Yes => CoreMetadata::Yes,
+            CoreMetadataRecord::Sha256(digest) => {
+                CoreMetadata::Sha256(<[u8; 32]>::try_from(digest).ok()?)
+            }
+        },
+        filename,
+    })
+}
+
+fn text(record: &TextRecord<'_>, before: Option<&Arc<str>>) -> Option<Option<Arc<str>>> {
+    match record {
+        TextRecord::None => Some(None),
+        TextRecord::Same => before.map(|before| Some(Arc::clone(before))),
+        TextRecord::New(text) => Some(Some((*text).into())),
     }
 }

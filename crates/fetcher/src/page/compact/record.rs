@@ -1,66 +1,105 @@
-//! What lies on disk: the frame, the header, and the record of a file. Shared by the writer and the reader.
+//! What lies on disk: the frame, the head, and the record of a file. Shared by the writer and the reader.
 
 use std::borrow::Cow;
 
-use flate2::Crc;
 use serde::{Deserialize, Serialize};
 
 /// The first seven bytes of a stored page; the eighth is the version of the format.
 pub(super) const MAGIC: &[u8; 7] = b"cl-page";
 
-/// Raised whenever [`Header`], [`FileRecord`] or the meaning of a field changes, so that older files are refused.
-pub(super) const FORMAT: u8 = 1;
+/// Raised whenever [`Head`], [`FileRecord`] or the meaning of a field changes, so that older files are refused.
+pub(super) const FORMAT: u8 = 2;
 
-/// Magic, format, length and checksum.
-pub(super) const FRAME_LEN: usize = 20;
+/// Magic, format, length of everything, length of the head and its checksum.
+pub(super) const FRAME_LEN: usize = 24;
 
-/// What is decoded when a page is opened.
+/// What is read when a page is opened.
 #[derive(Serialize, Deserialize)]
-pub(super) struct Header<'a> {
-    /// The versions, ascending, each with where its block ends, counted from the end of the header.
-    #[serde(borrow)]
-    pub(super) releases: Vec<(&'a str, u32)>,
-    /// Beginnings of URLs.
-    #[serde(borrow)]
-    pub(super) prefixes: Vec<&'a str>,
-    /// `Requires-Python` and reasons of yanks.
-    #[serde(borrow)]
-    pub(super) texts: Vec<&'a str>,
-    /// File names and reasons.
-    #[serde(borrow)]
-    pub(super) skipped: Vec<(&'a str, &'a str)>,
+pub(super) struct Head<'a> {
+    /// The texts of the versions, ascending, one behind the other.
+    pub(super) versions: &'a str,
+    /// One [`Place`] for each version in the same order, then one for what was skipped.
+    pub(super) places: &'a [u8],
 }
 
-/// One file. A block is these records, one after the other.
+/// Where the block of a release is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    /// Where the text of the version ends.
+    pub(super) text_end: u32,
+    /// Where the block begins, counted from the end of the head.
+    pub(super) start: u32,
+    /// Its length.
+    pub(super) length: u32,
+    /// Its CRC-32.
+    pub(super) checksum: u32,
+}
+
+impl Place {
+    /// Bytes of one place.
+    pub(super) const LEN: usize = 16;
+
+    pub(super) fn to_bytes(self) -> [u8; Self::LEN] {
+        let mut bytes = [0; Self::LEN];
+        let numbers = [self.text_end, self.start, self.length, self.checksum];
+        for (slot, number) in bytes.chunks_exact_mut(4).zip(numbers) {
+            slot.copy_from_slice(&number.to_le_bytes());
+        }
+        bytes
+    }
+
+    /// The place with a number in a table of them.
+    pub(super) fn read(table: &[u8], index: usize) -> Option<Self> {
+        let from = index.checked_mul(Self::LEN)?;
+        let bytes = table.get(from..from.checked_add(Self::LEN)?)?;
+        let mut numbers = bytes.chunks_exact(4).filter_map(|number| number.try_into().ok());
+        let mut next = || numbers.next().map(u32::from_le_bytes);
+        Some(Self { text_end: next()?, start: next()?, length: next()?, checksum: next()? })
+    }
+}
+
+/// One file. A block is the number of its files (u32) and these records, one after the other; each may repeat what the one before it says.
 #[derive(Serialize, Deserialize)]
 pub(super) struct FileRecord<'a> {
-    /// How many bytes of the name are those of the file before in the same block.
-    pub(super) shared: u32,
+    /// How many bytes of the name are those of the file before.
+    pub(super) name_shared: u32,
     /// The rest of the name.
     pub(super) name: &'a str,
-    /// Index of the beginning of the URL.
-    pub(super) prefix: u32,
-    /// What follows it, less the file name where `named` is true.
-    pub(super) path: &'a str,
+    /// How many bytes of the URL are those of the file before.
+    pub(super) url_shared: u32,
+    /// What follows them, less the file name where `named` is true.
+    pub(super) url: &'a str,
     /// The URL ends in the file name, with `+` as `%2B`.
     pub(super) named: bool,
-    pub(super) sha256: Option<[u8; 32]>,
+    pub(super) sha256: Option<&'a [u8]>,
     pub(super) size: Option<u64>,
-    /// Index into the texts.
-    pub(super) requires_python: Option<u32>,
-    /// Index into the texts.
-    pub(super) yanked: Option<u32>,
+    #[serde(borrow)]
+    pub(super) requires_python: TextRecord<'a>,
+    #[serde(borrow)]
+    pub(super) yanked: TextRecord<'a>,
     /// Seconds since 1970 and nanoseconds of the same sign.
     pub(super) upload_time: Option<(i64, i32)>,
-    pub(super) core_metadata: CoreMetadataRecord,
+    #[serde(borrow)]
+    pub(super) core_metadata: CoreMetadataRecord<'a>,
+}
+
+/// A text that may be missing.
+#[derive(Serialize, Deserialize)]
+pub(super) enum TextRecord<'a> {
+    /// There is none.
+    None,
+    /// That of the file before, which has one.
+    Same,
+    /// This one.
+    New(&'a str),
 }
 
 /// `catalog::CoreMetadata`, as stored.
 #[derive(Serialize, Deserialize)]
-pub(super) enum CoreMetadataRecord {
+pub(super) enum CoreMetadataRecord<'a> {
     No,
     Yes,
-    Sha256([u8; 32]),
+    Sha256(&'a [u8]),
 }
 
 /// The file name as it stands in a URL that ends in it.
@@ -68,19 +107,20 @@ pub(super) fn in_url(filename: &str) -> Cow<'_, str> {
     if filename.contains('+') { filename.replace('+', "%2B").into() } else { filename.into() }
 }
 
-pub(super) fn checksum(payload: &[u8]) -> u32 {
-    let mut crc = Crc::new();
-    crc.update(payload);
-    crc.sum()
+pub(super) fn checksum(bytes: &[u8]) -> u32 {
+    crc32fast::hash(bytes)
 }
 
-/// Puts the frame before a payload.
-pub(super) fn frame(payload: &[u8]) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(FRAME_LEN + payload.len());
+/// Puts the frame before a head and blocks.
+pub(super) fn frame(head: &[u8], blocks: &[u8]) -> Vec<u8> {
+    let length = FRAME_LEN + head.len() + blocks.len();
+    let mut bytes = Vec::with_capacity(length);
     bytes.extend_from_slice(MAGIC);
     bytes.push(FORMAT);
-    bytes.extend_from_slice(&(payload.len() as u64).to_le_bytes());
-    bytes.extend_from_slice(&checksum(payload).to_le_bytes());
-    bytes.extend_from_slice(payload);
+    bytes.extend_from_slice(&(length as u64).to_le_bytes());
+    bytes.extend_from_slice(&u32::try_from(head.len()).unwrap_or(u32::MAX).to_le_bytes());
+    bytes.extend_from_slice(&checksum(head).to_le_bytes());
+    bytes.extend_from_slice(head);
+    bytes.extend_from_slice(blocks);
     bytes
 }

@@ -1,0 +1,106 @@
+//! What a fix makes of files: written, shown as a difference, or handed back on standard output.
+
+use std::io::Write as _;
+use std::path::Path;
+
+use cuda_lock_formats::atomic::{Output, write_all};
+use cuda_lock_formats::input::decode;
+use similar::TextDiff;
+
+use super::subject::{Overlay, STDIN};
+use crate::args::{Audit, AuditFormat};
+use crate::exit::Exit;
+use crate::output::audit::Report;
+use crate::output::message;
+
+/// Whether standard input is judged.
+pub fn has_stdin(args: &Audit) -> bool {
+    args.files.iter().any(|file| file.as_os_str() == "-")
+}
+
+/// Refuses flags that want the same standard output.
+///
+/// # Errors
+/// [`Exit::BadInput`], after the message is printed.
+pub fn check(args: &Audit) -> Result<(), Exit> {
+    let refuse = |text: &str| {
+        message::error(text);
+        Err(Exit::BadInput)
+    };
+    if args.diff && args.format != AuditFormat::Text {
+        return refuse("--diff prints a difference: --format cannot change that");
+    }
+    if args.fix && has_stdin(args) {
+        if args.files.len() > 1 {
+            return refuse(
+                "--fix with - writes the fixed text to standard output: name no other file",
+            );
+        }
+        if args.format != AuditFormat::Text {
+            return refuse(
+                "--fix with - writes the fixed text to standard output: --format has no place there",
+            );
+        }
+    }
+    if args.files.iter().filter(|file| file.as_os_str() == "-").count() > 1 {
+        return refuse("- is named twice: standard input can be read once");
+    }
+    Ok(())
+}
+
+/// Tells the report which files a fix changes.
+pub fn changes(overlay: &Overlay, report: &mut Report) {
+    for (name, (old, new)) in &overlay.files {
+        if old != new {
+            report.changes.push(name.clone());
+        }
+    }
+}
+
+/// Writes every file that a fix changes: all of them, or none.
+///
+/// # Errors
+/// [`Exit::BadInput`] when a file is not what it was when it was read, or cannot be written.
+pub fn write(overlay: &Overlay) -> Result<(), Exit> {
+    let files = overlay.files.iter().filter(|(name, (old, new))| *name != STDIN && old != new);
+    let mut outputs = Vec::new();
+    for (name, (old, new)) in files {
+        let path = Path::new(name);
+        match fs_err::read(path) {
+            Ok(now) if now == *old => outputs.push(Output { path, content: new }),
+            Ok(_) => {
+                message::error(format_args!(
+                    "{name} has changed since it was read; nothing was written"
+                ));
+                message::help("run the command again");
+                return Err(Exit::BadInput);
+            }
+            Err(why) => {
+                message::error(format_args!("{why}; nothing was written"));
+                return Err(Exit::BadInput);
+            }
+        }
+    }
+    write_all(&outputs).map(|_| ()).map_err(|why| {
+        message::error(why);
+        Exit::BadInput
+    })
+}
+
+/// Writes what standard input became.
+pub fn stdin(overlay: &Overlay) {
+    let text = overlay.files.get(STDIN).map(|(_, new)| new.as_slice());
+    let _ = std::io::stdout().write_all(text.unwrap_or_default());
+}
+
+/// Prints a unified diff of every file that a fix changes.
+pub fn diff(overlay: &Overlay) {
+    let mut out = std::io::stdout().lock();
+    for (name, (old, new)) in overlay.files.iter().filter(|(_, (old, new))| old != new) {
+        let ((old, _), (new, _)) = (decode(old, None), decode(new, None));
+        let shown = name.replace('\\', "/");
+        let diff = TextDiff::from_lines(&old, &new);
+        let mut unified = diff.unified_diff();
+        let _ = write!(out, "{}", unified.header(&format!("a/{shown}"), &format!("b/{shown}")));
+    }
+}

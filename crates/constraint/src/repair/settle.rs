@@ -1,0 +1,292 @@
+//! From an answer to edits that an installer follows.
+//!
+//! An installer does not solve for CUDA: of an unpinned line, or of what METADATA brings along, it takes the newest. The
+//! edits are therefore audited, and where the installer would take something else than the answer and that is an error, the
+//! line is narrowed or one is added, until no error is left.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use pep440_rs::Version as Pep440;
+
+use super::edit::{Edit, amended};
+use super::relax::{Relaxed, Search};
+use super::{Repair, Wanted, wording};
+use crate::audit::{Finding, Question, Severity, Verdict, audit};
+use crate::name::Name;
+use crate::solve::{Solution, SourceKind, is_url_source};
+use crate::version::DistVersion;
+
+/// Rounds of narrowing: each makes a whole layer of an environment follow the answer.
+const ROUNDS: usize = 6;
+
+/// Edits that lead an installer to an answer; `None` when none that were tried do.
+pub(super) fn settle(search: &mut Search<'_>, relaxed: &Relaxed) -> Option<Repair> {
+    let wanted = search.wanted;
+    let mut settling = Settling { search, solution: &relaxed.solution, edits: Vec::new() };
+    settling.moves();
+    let before = settling.search.verdict;
+    let known: BTreeSet<_> = errors(before, wanted).map(key).collect();
+    // What was an error must be gone, and not be called a warning instead.
+    let is_left = |finding: &&Finding| {
+        wanted.mends(finding)
+            || (finding.severity > Severity::Note && known.contains(&key(finding)))
+    };
+    let mut verdict = settling.judged();
+    for _ in 0..ROUNDS {
+        let left: Vec<&Finding> = verdict.findings.iter().filter(is_left).collect();
+        if left.is_empty() || !settling.narrow(&verdict, &left) {
+            break;
+        }
+        verdict = settling.judged();
+    }
+    let after: BTreeSet<_> = verdict.findings.iter().filter(is_left).map(key).collect();
+    let cured: Vec<usize> = before
+        .findings
+        .iter()
+        .enumerate()
+        .filter(|(_, finding)| wanted.mends(finding) && !after.contains(&key(finding)))
+        .map(|(place, _)| place)
+        .collect();
+    if let Some(new) = errors(&verdict, wanted).find(|finding| !known.contains(&key(finding))) {
+        let text = format!("with {}: {}", settling.summary(), new.message);
+        settling.search.obstacles.push(text);
+        return None;
+    }
+    if cured.is_empty() || settling.edits.is_empty() {
+        return None;
+    }
+    let builds = relaxed.solution.builds.iter().map(|(n, c)| (*n, c.version.clone())).collect();
+    Some(Repair { edits: settling.edits, builds, cured })
+}
+
+fn key(finding: &Finding) -> (&'static str, Option<Name>) {
+    (finding.code, finding.package)
+}
+
+fn errors<'v>(verdict: &'v Verdict, wanted: Wanted<'v>) -> impl Iterator<Item = &'v Finding> {
+    verdict.findings.iter().filter(move |finding| wanted.mends(finding))
+}
+
+struct Settling<'s, 'a> {
+    search: &'s mut Search<'a>,
+    solution: &'s Solution,
+    edits: Vec<Edit>,
+}
+
+impl Settling<'_, '_> {
+    fn question(&self) -> &Question {
+        self.search.question
+    }
+
+    /// The lines that do not allow the answer, and the indexes that it needs.
+    fn moves(&mut self) {
+        let mut edits: Vec<Edit> =
+            self.search.removed.iter().map(|line| Edit::Remove { line: *line }).collect();
+        for (place, line) in self.question().lines.iter().enumerate() {
+            if line.wheel.is_some() || self.search.removed.contains(&place) {
+                continue;
+            }
+            let Some(chosen) = self.chosen(line.requirement.name) else { continue };
+            let Some(version) = chosen.version() else { continue };
+            if let Some(now) = wording::allowing(&line.requirement, version) {
+                edits.push(Edit::Versions { line: place, now });
+            }
+        }
+        self.edits = edits;
+        let moved: Vec<Name> = self.edits.iter().filter_map(|edit| self.name_of(edit)).collect();
+        for name in moved {
+            self.ask_index(name, &BTreeSet::new());
+        }
+    }
+
+    fn chosen(&self, name: Name) -> Option<&DistVersion> {
+        self.solution.builds.get(&name).map(|chosen| &chosen.version)
+    }
+
+    fn name_of(&self, edit: &Edit) -> Option<Name> {
+        match edit {
+            Edit::Versions { line, .. } => {
+                self.question().lines.get(*line).map(|line| line.requirement.name)
+            }
+            Edit::Add { name, .. } => Some(*name),
+            Edit::Remove { .. } | Edit::AskIndex { .. } => None,
+        }
+    }
+
+    /// Adds the index that has what was chosen for a name, unless the file asks it. `lacking` are the names that the indexes
+    /// of the file were found not to have.
+    fn ask_index(&mut self, name: Name, lacking: &BTreeSet<Name>) {
+        let Some(source) = self.chosen(name).map(DistVersion::source) else { return };
+        let known = self.question().indexes.contains(&source)
+            || is_url_source(source)
+            || self
+                .edits
+                .iter()
+                .any(|e| matches!(e, Edit::AskIndex { source: s, .. } if *s == source));
+        let pypi = self
+            .question()
+            .sources
+            .get(usize::from(source.0))
+            .is_none_or(|source| source.kind == SourceKind::PyPi);
+        // What PyPI has, the index that replaces it may have as well.
+        if known || (pypi && !lacking.contains(&name)) {
+            return;
+        }
+        let near = self.line_for(name);
+        self.edits.push(Edit::AskIndex { source, near });
+    }
+
+    /// The line that names a distribution, or one of those that need it.
+    fn line_for(&self, name: Name) -> usize {
+        let lines = &self.question().lines;
+        let mut seen = BTreeSet::from([name]);
+        let mut next = vec![name];
+        while let Some(name) = next.pop() {
+            let own =
+                |bound| lines.iter().position(|l| l.requirement.name == name && l.bound == bound);
+            if let Some(place) = own(false) {
+                return place;
+            }
+            let needed_by = self.solution.builds.get(&name).map(|chosen| &chosen.required_by);
+            for by in needed_by.into_iter().flatten().flatten() {
+                if seen.insert(*by) {
+                    next.push(*by);
+                }
+            }
+        }
+        lines.iter().rposition(|line| !line.bound).unwrap_or(0)
+    }
+
+    fn judged(&self) -> Verdict {
+        let question = amended(self.question(), &self.edits);
+        audit(&question, &**self.search.catalog)
+    }
+
+    /// Makes the installer follow the answer where an error is left. False when there is nothing more to do.
+    fn narrow(&mut self, verdict: &Verdict, left: &[&Finding]) -> bool {
+        let differs = |name: &Name, build: &DistVersion| {
+            verdict.checked.get(name).is_none_or(|taken| taken.version() != build.version())
+        };
+        let builds: BTreeMap<Name, DistVersion> = self
+            .solution
+            .builds
+            .iter()
+            .map(|(name, chosen)| (*name, chosen.version.clone()))
+            .filter(|(name, build)| differs(name, build))
+            .collect();
+        let named: BTreeSet<Name> = left.iter().filter_map(|finding| finding.package).collect();
+        let text = |name: &Name| {
+            let mentions = |text: &str| text.split(' ').any(|word| word == name.as_str());
+            left.iter().any(|finding| {
+                mentions(&finding.message) || finding.facts.iter().any(|fact| mentions(&fact.text))
+            })
+        };
+        let takes_part = |name: &Name| {
+            let chosen = self.solution.builds.get(name);
+            // What a build lacks is added once the installer takes that build.
+            let follows = |by: &Name| {
+                let build = self.chosen(*by).and_then(DistVersion::version);
+                verdict.checked.get(by).and_then(DistVersion::version) == build
+            };
+            let by_named = !verdict.checked.contains_key(name)
+                && chosen.is_some_and(|chosen| {
+                    let mut by = chosen.required_by.iter().flatten();
+                    by.any(|by| named.contains(by) && follows(by))
+                });
+            named.contains(name) || text(name) || by_named
+        };
+        let mut names: Vec<Name> = builds.keys().filter(|name| takes_part(name)).copied().collect();
+        let before = self.edits.clone();
+        let absent = ["index-missing", "version-not-found"];
+        let lacking: BTreeSet<Name> = left
+            .iter()
+            .filter(|finding| absent.contains(&finding.code))
+            .filter_map(|finding| finding.package)
+            .collect();
+        for name in &lacking {
+            self.ask_index(*name, &lacking);
+        }
+        if self.edits != before {
+            return true;
+        }
+        for name in &names {
+            self.follow(*name, verdict);
+        }
+        if self.edits == before {
+            names = builds.keys().copied().collect();
+            for name in &names {
+                self.follow(*name, verdict);
+            }
+        }
+        self.edits != before
+    }
+
+    /// Pins or bounds one name so that the installer takes what was chosen.
+    fn follow(&mut self, name: Name, verdict: &Verdict) {
+        let Some(chosen) = self.chosen(name).and_then(DistVersion::version).cloned() else {
+            return;
+        };
+        let today = verdict.checked.get(&name).and_then(DistVersion::version);
+        let exact = today.is_none() && self.question().closed || self.pins_exactly();
+        let versions =
+            if exact { wording::exactly(&chosen) } else { wording::apart(&chosen, today) };
+        let line = |bound: bool| {
+            let mut lines = self.question().lines.iter();
+            lines.position(|line| {
+                line.requirement.name == name && line.bound == bound && line.wheel.is_none()
+            })
+        };
+        match line(false) {
+            Some(line) => {
+                let now = self.narrowed(line, &chosen, &versions);
+                self.edits.retain(
+                    |edit| !matches!(edit, Edit::Versions { line: known, .. } if *known == line),
+                );
+                self.edits.push(Edit::Versions { line, now });
+            }
+            None => {
+                let near = self.line_for(name);
+                self.edits.retain(|edit| !matches!(edit, Edit::Add { name: n, .. } if *n == name));
+                self.edits.push(Edit::Add { name, versions, near });
+            }
+        }
+        self.ask_index(name, &BTreeSet::new());
+    }
+
+    /// The specifiers of a line with one more bound; a pin replaces them all.
+    fn narrowed(&self, line: usize, chosen: &Pep440, versions: &str) -> String {
+        let known = self.question().lines.get(line).map(|line| &line.requirement.specifiers);
+        let Some(known) = known.filter(|_| !versions.starts_with("==")) else {
+            return versions.to_owned();
+        };
+        let same_side = |known: &str| known.chars().next() == versions.chars().next();
+        let mut parts: Vec<String> = known
+            .iter()
+            .filter(|specifier| specifier.contains(chosen))
+            .map(|specifier| specifier.to_string().replace(' ', ""))
+            .filter(|known| !same_side(known))
+            .collect();
+        parts.push(versions.to_owned());
+        parts.join(",")
+    }
+
+    /// Whether the file pins most of what it names.
+    fn pins_exactly(&self) -> bool {
+        let direct = || self.question().lines.iter().filter(|line| !line.bound);
+        let exact = direct().filter(|line| line.requirement.is_exact()).count();
+        self.question().closed || exact * 2 > direct().count()
+    }
+
+    fn summary(&self) -> String {
+        let texts: Vec<String> = self
+            .edits
+            .iter()
+            .filter_map(|edit| match edit {
+                Edit::Versions { now, .. } => Some(format!("{}{now}", self.name_of(edit)?)),
+                Edit::Add { name, versions, .. } => Some(format!("{name}{versions}")),
+                Edit::Remove { .. } | Edit::AskIndex { .. } => None,
+            })
+            .collect();
+        texts.join(", ")
+    }
+}
