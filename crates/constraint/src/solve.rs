@@ -28,7 +28,7 @@ use pubgrub::PubGrubError;
 pub use attempts::solve;
 pub use candidates::{Misses, PassedOver, Rejection};
 pub use conflict::{
-    CollidingFact, Conflict, Report, Statement, nearest_name, range_text, versions_text,
+    CollidingFact, Conflict, Report, Statement, nearest_name, nearest_of, range_text, versions_text,
 };
 pub use problem::{LayerBound, Policy, Prerelease, Problem, Resolution, Source, SourceKind};
 pub use provider::Unusable;

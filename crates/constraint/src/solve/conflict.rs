@@ -29,7 +29,7 @@ use crate::version::{DistVersion, Range, Version};
 
 use asked::Asked;
 use leaves::{Leaves, Tree};
-pub use near::nearest_name;
+pub use near::{nearest_name, nearest_of};
 pub use ranges::{range_text, versions_text};
 pub use words::Statement;
 
@@ -226,7 +226,8 @@ impl Conflict {
     }
 
     fn all_of(&self, facts: &[CollidingFact]) -> Vec<Statement> {
-        words::statements(facts, &self.setting, Some(&Asked::of(facts, &self.setting)))
+        let asked = Asked::of(facts, &self.setting);
+        words::statements(facts, &self.facts, &self.setting, Some(&asked))
     }
 
     /// What a person is shown first: what collides in one line, and why, without asides about old or broken releases.
@@ -236,7 +237,7 @@ impl Conflict {
         let asked = Asked::of(&facts, &self.setting);
         let headline = asked.headline();
         let root = headline.is_none().then_some(&asked);
-        let statements = words::statements(&facts, &self.setting, root);
+        let statements = words::statements(&facts, &self.facts, &self.setting, root);
         Report { headline, statements, asides }
     }
 
@@ -249,22 +250,30 @@ impl Conflict {
         )
     }
 
-    /// The proof in one line for a release that was tried by itself: what it needs, then what stands against that. That
-    /// `name` was asked for is left out: it is the question.
+    /// The proof in one line for a version that was tried by itself: what it needs, then what stands against that. That
+    /// `asked` was asked for is left out: it is the question. So are asides.
     #[must_use]
-    pub fn one_line(&self, name: Name) -> String {
-        let is_question = |fact: &&CollidingFact| {
-            matches!(fact, CollidingFact::Needs { subject: Package::Root, package, .. }
-                if package.dist_name() == Some(name))
+    pub fn one_line(&self, asked: Package, question: &str) -> String {
+        let states =
+            |reason: &Reason| matches!(reason, Reason::Manifest { text } if **text == *question);
+        let is_question = |fact: &&CollidingFact| match fact {
+            CollidingFact::Needs { subject: Package::Root, package, reasons, .. } => {
+                (package.dist_name().is_some() && package.dist_name() == asked.dist_name())
+                    || reasons.iter().all(|(_, reason)| states(reason))
+            }
+            _ => false,
         };
         let of_name = |fact: &CollidingFact| match fact {
-            CollidingFact::Needs { subject, .. } => subject.dist_name() == Some(name),
-            CollidingFact::NoVersion { package, .. } | CollidingFact::Unusable { package, .. } => {
-                package.dist_name() == Some(name)
+            CollidingFact::Needs { subject: package, .. }
+            | CollidingFact::NoVersion { package, .. }
+            | CollidingFact::Unusable { package, .. } => {
+                *package == asked
+                    || (package.dist_name().is_some() && package.dist_name() == asked.dist_name())
             }
         };
+        let (facts, _) = aside::without(&self.facts);
         let rest: Vec<CollidingFact> =
-            self.facts.iter().filter(|fact| !is_question(fact)).cloned().collect();
+            facts.into_iter().filter(|fact| !is_question(&fact)).collect();
         let (first, others): (Vec<_>, Vec<_>) = rest.into_iter().partition(of_name);
         let texts = self
             .all_of(&first)

@@ -23,9 +23,10 @@ pub struct Statement {
 }
 
 /// Facts as statements. Facts of one kind become one sentence: what the machine has, what is asked for, who owns an
-/// import package. Without `root` the first two are left to a headline.
+/// import package. Without `root` the first two are left to a headline. `all` has what the facts collide with.
 pub(super) fn statements(
     facts: &[CollidingFact],
+    all: &[CollidingFact],
     setting: &Setting,
     root: Option<&Asked>,
 ) -> Vec<Statement> {
@@ -36,7 +37,7 @@ pub(super) fn statements(
     };
     let is_root =
         |fact: &CollidingFact| matches!(fact, CollidingFact::Needs { subject: Package::Root, .. });
-    let said = |fact: &CollidingFact| statement(fact, facts, setting);
+    let said = |fact: &CollidingFact| statement(fact, all, setting);
     statements.extend(root.and_then(|asked| sentence("the machine has", &asked.machine)));
     statements.extend(facts.iter().filter(|fact| is_layer(fact) || is_root(fact)).filter_map(said));
     statements.extend(root.and_then(|asked| sentence("env.toml asks for", &asked.wishes)));
