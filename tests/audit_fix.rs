@@ -240,6 +240,7 @@ fn json_has_the_edits_and_whether_they_hold() {
             "line": 2, "column": 8, "end_line": 2, "end_column": 13,
             "old": "2.0.0", "new": "1.26.4",
         }],
+        "command": null,
         "verified": true,
     });
     assert_eq!(finding["fix"], expected);

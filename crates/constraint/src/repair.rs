@@ -19,15 +19,16 @@ mod relax;
 mod settle;
 mod wording;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::audit::{Finding, Question, Verdict};
+use crate::audit::{Finding, Line, Question, Verdict};
 use crate::catalog::Catalog;
 use crate::name::Name;
+use crate::requirement::Requirement;
 use crate::solve::Source;
-use crate::version::DistVersion;
+use crate::version::{DistVersion, SourceId};
 
 pub use edit::{Edit, amended};
 
@@ -88,6 +89,25 @@ impl Wanted<'_> {
     fn mends(&self, finding: &Finding) -> bool {
         (self.counts)(finding) && !NOT_BY_PINS.contains(&finding.code)
     }
+}
+
+/// Starts fetching what an audit of the question will need, all at once: an audit asks for one thing after the other.
+pub fn look_ahead(question: &Question, sources: &[Source], catalog: &Arc<dyn Catalog>) {
+    let target = question.target.clone();
+    let base = asked::base(question, &Verdict::default(), sources, target);
+    let local = |line: &Line| line.source.is_some_and(|source| question.local.contains(&source));
+    let remote = |place: usize, requirement: &Arc<Requirement>| {
+        let is_local = question.lines.get(place).is_some_and(local);
+        (!is_local).then(|| Arc::clone(requirement))
+    };
+    let problem = asked::with_lines(&base, question, &BTreeSet::new(), remote);
+    let asked = |id: &&SourceId| !question.unasked.contains(id);
+    for id in question.indexes.iter().filter(asked) {
+        for line in question.lines.iter().filter(|line| line.wheel.is_none() && !local(line)) {
+            catalog.expect_project(*id, line.requirement.name, Box::new(|_| ()));
+        }
+    }
+    crate::solve::look_ahead(&Arc::new(problem), catalog);
 }
 
 /// Looks for the smallest change of the lines after which the errors of `verdict` are gone.

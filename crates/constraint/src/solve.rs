@@ -33,6 +33,7 @@ pub use conflict::{
 pub use problem::{LayerBound, Policy, Prerelease, Problem, Resolution, Source, SourceKind};
 pub use provider::Unusable;
 pub use solution::{Chosen, Solution};
+pub use speculate::look_ahead;
 pub use stack::SystemStack;
 pub use urls::is_url_source;
 

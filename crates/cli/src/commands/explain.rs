@@ -11,7 +11,6 @@ use cuda_lock_constraint::solve::{Problem, Solution, SolveError, nearest_of, sol
 use cuda_lock_formats::pylock::Pylock;
 
 use crate::args::{Explain, Format, Upgrade};
-use crate::commands::resolve::{Paths, bad_input, existing, read_manifest, unreadable};
 use crate::exit::Exit;
 use crate::fetching;
 use crate::kept::Kept;
@@ -19,6 +18,7 @@ use crate::output::conflict;
 use crate::output::message::{self, FAINT, STRONG};
 use crate::output::progress::Progress;
 use crate::plan::{self, Plan};
+use crate::run::{Paths, existing};
 
 /// Flags as if none were given: the pins of the lock stay.
 const KEEP: Upgrade =
@@ -47,9 +47,10 @@ pub fn run(args: &Explain) -> Exit {
 
 fn explain(args: &Explain) -> Result<Exit, Exit> {
     let subject = subject(&args.name)?;
-    let manifest = read_manifest(&args.manifest)?;
-    let sources = plan::sources(&manifest, &args.manifest).map_err(bad_input)?;
-    let plan = plan::plan(&manifest, args.target.as_deref(), &sources, None).map_err(bad_input)?;
+    let manifest = plan::read_manifest(&args.manifest)?;
+    let sources = plan::sources(&manifest, &args.manifest).map_err(Exit::bad_input)?;
+    let plan =
+        plan::plan(&manifest, args.target.as_deref(), &sources, None).map_err(Exit::bad_input)?;
     let progress = Arc::new(Progress::new(false));
     let config = plan::fetcher(&manifest, &sources, &args.network);
     let fetcher = fetching::open(config, &progress)?;
@@ -90,7 +91,7 @@ fn answer(
             conflict::print(&found, false);
             return Ok(Exit::No);
         }
-        Err(SolveError::Catalog(error)) => return Err(unreadable(&error)),
+        Err(SolveError::Catalog(error)) => return Err(Exit::unreadable(&error)),
     };
     let nothing = || {
         progress.clear();
@@ -111,7 +112,7 @@ fn answer(
         Subject::Gpu => explain::layer(&problem, catalog, &solution, Package::Gpu(0)),
         Subject::Layer(package) => explain::layer(&problem, catalog, &solution, *package),
         Subject::Distribution(name) => explain::distribution(&problem, catalog, &solution, *name)
-            .map_err(|e| unreadable(&e))?,
+            .map_err(|e| Exit::unreadable(&e))?,
     };
     let explanation = explanation.ok_or_else(nothing)?;
     progress.clear();

@@ -61,7 +61,7 @@ impl Auditor<'_> {
             remarks: remarks(&outcome, asked, verdict, &counts),
         };
         let Some(found) = outcome.repair else { return mended };
-        let mut fix = Fix { text: self.summary(asked, &found), edits: Vec::new(), verified: true };
+        let mut fix = Fix { verified: true, ..Fix::advice(self.summary(asked, &found)) };
         if is_editable(input.kind) {
             match self.text_edits(input, asked, &found) {
                 Ok(written) => {
@@ -81,8 +81,8 @@ impl Auditor<'_> {
                     mended.remarks.push(format!("the fix cannot be written: {why}"));
                 }
             }
-        } else if let Some(command) = command(input.kind, &self.words(asked, &found)) {
-            fix.text = format!("{}; run: {command}", fix.text);
+        } else {
+            fix.command = command(input.kind, &self.words(asked, &found));
         }
         let unpinned = verdict.findings.iter().zip(&mut mended.fixes);
         for (finding, slot) in unpinned.filter(|(finding, _)| finding.code == "unpinned") {
@@ -90,7 +90,7 @@ impl Auditor<'_> {
             let moved = found.edits.iter().any(|edit| edited(edit, asked) == Some(name));
             if let Some(build) = found.builds.get(&name).filter(|_| moved) {
                 let text = format!("{name}=={build}; what is taken today is part of an error");
-                *slot = Some(Fix { text, edits: Vec::new(), verified: fix.verified });
+                *slot = Some(Fix { verified: fix.verified, ..Fix::advice(text) });
             }
         }
         for place in &found.cured {
@@ -397,7 +397,7 @@ fn remarks(
     let left = verdict.findings.iter().any(counts);
     if outcome.stopped {
         remarks.push(format!("stopped looking for a fix{place} after {} solves", outcome.solves));
-    } else if let (None, true, Some(why)) = (&outcome.repair, left, outcome.obstacles.first()) {
+    } else if let (None, true, Some(why)) = (&outcome.repair, left, outcome.obstacles.last()) {
         let why = why.replace("env.toml asks", "the file asks");
         remarks.push(format!("no change of pins that was tried is a fix{place}: {why}"));
     }
