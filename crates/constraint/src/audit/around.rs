@@ -23,6 +23,7 @@ pub(super) fn judge(case: &mut Case<'_>) {
     library_path(case, &mut findings);
     system_packages(case, &mut findings);
     vendor_image(case, &mut findings);
+    unused_cuda(case, &mut findings);
     pages(case, &mut findings);
     compiled_here(case, &mut findings);
     system_libraries(case, &mut findings);
@@ -290,6 +291,31 @@ fn vendor_image(case: &Case<'_>, findings: &mut Vec<Finding>) {
         ));
         findings.push(finding);
     }
+}
+
+/// A CUDA in the image that torch does not use, because it brings another one.
+fn unused_cuda(case: &Case<'_>, findings: &mut Vec<Finding>) {
+    let (Some(found), Some((name, cuda))) = (&case.question.image, torch(case)) else { return };
+    if cuda.major() == 0 || cuda.major() == found.cuda.major() {
+        return;
+    }
+    let title = case.title(Package::dist(name));
+    findings.push(Finding {
+        code: "image-mismatch",
+        severity: Severity::Warning,
+        package: Some(name),
+        message: format!(
+            "{title} brings CUDA {cuda}, and the image {} holds CUDA {}: one of them is not what is meant",
+            found.reference(), found.cuda
+        ),
+        line: case.line_of(Package::dist(name)),
+        facts: vec![
+            FactText::new(format!("{title} is built for CUDA {cuda}"), "builds of torch"),
+            FactText::new(format!("the image holds CUDA {}", found.cuda), "tags of nvidia/cuda"),
+        ],
+        symptom: None,
+        fix: Some(format!("take the build of torch for CUDA {}, or an image without CUDA", found.cuda.major())),
+    });
 }
 
 /// Pages of links that are made for one torch.
