@@ -107,6 +107,14 @@ fn the_label_changes_and_the_index_is_added() {
 }
 
 #[test]
+fn an_index_that_is_added_is_used() {
+    let machine = ["--platform", "linux-x86_64", "--python", "3.10", "--driver", "535.104.05"];
+    let text = "--extra-index-url WHL/cu118\ntorch\n";
+    let fixed = fixed("requirements.txt", text, &machine);
+    assert_eq!(fixed, "--extra-index-url WHL/cu118\ntorch==2.7.1+cu118\n");
+}
+
+#[test]
 fn numpy_moves_and_torch_stays() {
     let text = "torch==2.2.2\nnumpy==2.0.0 ; python_version < '4'\n";
     assert_eq!(
