@@ -11,6 +11,7 @@ use crate::catalog::{CatalogError, Metadata};
 use crate::name::Name;
 use crate::requirement::{Requirement, RequirementCache};
 use crate::rules::cuda_bound;
+use crate::rules::torch::TORCH;
 use crate::version::{DistVersion, Range, SourceId, Version, any_build};
 
 /// A build that is taken.
@@ -336,6 +337,12 @@ impl<'a> Installer<'a> {
             source: need.source,
             not,
         };
+        // What an image already holds is kept where it will do.
+        if let Some(there) = self.held(name, need)
+            && all.contains(&Version::Dist(there.version.clone()))
+        {
+            return Pick::Build(Box::new(there));
+        }
         if !all.is_empty() {
             let pick = self.picker.pick(&wish(&all, need.pinned || bound.pinned));
             if !matches!(pick, Pick::None(_)) || all == own {
@@ -348,6 +355,16 @@ impl<'a> Installer<'a> {
             return self.picker.pick(&wish(&first, bound.pinned));
         }
         self.picker.pick(&wish(&own, need.pinned))
+    }
+
+    /// The build of a distribution that the image holds, when no line asks for another.
+    fn held(&self, name: Name, need: &Need) -> Option<Picked> {
+        let image = self.picker.question.surroundings.vendor_image.as_ref()?;
+        if name.as_str() != TORCH || need.direct {
+            return None;
+        }
+        let version = DistVersion::new(image.torch.clone()?, SourceId::MAX);
+        Some(Picked { version, file: None, yanked: None, unfit: None })
     }
 
     fn metadata(&self, name: Name, build: &Picked) -> Option<Arc<Metadata>> {

@@ -285,13 +285,13 @@ impl<'a> Search<'a> {
             }
             problem.policy.preferences.extend(prefer.iter().map(|(n, v)| (*n, v.clone())));
         }
-        let bounded = Arc::new(Bounded::new(Arc::clone(self.catalog), self.deadline));
+        let bounded = Arc::new(Bounded::new(Arc::clone(self.catalog), u64::MAX, self.deadline));
         let solved = solve(Arc::new(problem), bounded.clone());
         match solved {
             Ok(solution) => Ok(solution),
             Err(SolveError::Conflict(conflict)) => Err(Some(conflict)),
             Err(SolveError::Catalog(why)) => {
-                if bounded.ran_out() {
+                if bounded.ended().is_some() {
                     self.stopped = true;
                 } else {
                     self.obstacles.push(why.to_string());

@@ -78,8 +78,10 @@ fn draw_in(
         first = keep_proof(first, at(Reach::Feeds));
     }
     let reach = match &first {
-        // That a newer torch exists is known, and no reason to move a pin.
-        Ok(solution) if is_kept(problem, solution) => return first,
+        // That a newer torch exists is known, and no reason to move a pin, or to move it further than it has to.
+        Ok(solution) if is_kept(problem, solution) || !problem.policy.nearest.is_empty() => {
+            return first;
+        }
         Ok(solution) => match held_back(problem, catalog, solution)? {
             Some(above) => Reach::Accelerators { above: Some(above) },
             None => return first,

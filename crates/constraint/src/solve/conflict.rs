@@ -5,6 +5,8 @@
 //! releases of torch become one line; `core` leaves out what the proof does not need; `words` and `ranges` say the rest in
 //! words; `near` knows what was probably meant.
 
+mod aside;
+mod asked;
 mod core;
 mod hints;
 mod leaves;
@@ -12,19 +14,22 @@ mod near;
 mod ranges;
 mod words;
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::constraint::{Constraint, Reason};
-use crate::machine::Gpu;
+use crate::machine::{Libc, Libraries, Machine};
 use crate::name::Name;
 use crate::package::Package;
 use crate::solve::candidates::{PassedOver, Rejection};
+use crate::solve::problem::Problem;
 use crate::solve::provider::Provider;
 use crate::version::{DistVersion, Range, Version};
 
+use asked::Asked;
 use leaves::{Leaves, Tree};
-pub use near::nearest_name;
+pub use near::{nearest_name, nearest_of};
 pub use ranges::{range_text, versions_text};
 pub use words::Statement;
 
@@ -39,12 +44,62 @@ pub struct Conflict {
     pub rejections: Vec<Rejection>,
     /// Where builds are that might do, on indexes that this solve was not allowed to ask.
     pub hints: Vec<String>,
-    /// The GPUs of the machine, as they are named in messages.
-    gpus: Vec<Gpu>,
+    /// The machine, as messages name it.
+    setting: Setting,
     /// Set when other indexes might have had an answer and could not be asked: why not.
     pub unasked: Option<String>,
     /// How many versions the solver chose before it knew.
     pub decisions: u64,
+}
+
+/// A conflict as it is shown.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// What collides: `torch==2.6.0 does not go with driver 470.86`. `None` when too much takes part for one line; the
+    /// statements begin with it then.
+    pub headline: Option<String>,
+    /// Why.
+    pub statements: Vec<Statement>,
+    /// Facts that were left out: about releases that are too old for the Python, or broken.
+    pub asides: usize,
+}
+
+/// What facts are said of: the machine and its Python, by their names.
+#[derive(Clone, Debug)]
+pub(super) struct Setting {
+    pub(super) machine: Machine,
+    pub(super) python: String,
+    /// The names of the indexes, by their numbers.
+    pub(super) indexes: Vec<String>,
+}
+
+impl Setting {
+    fn of(problem: &Problem) -> Self {
+        let (major, minor) = problem.target.python_minor();
+        Self {
+            machine: problem.machine.clone(),
+            python: format!("{major}.{minor}"),
+            indexes: problem.sources.iter().map(|source| source.name.clone()).collect(),
+        }
+    }
+
+    /// The version of a layer that the machine fixes, as people write it.
+    fn version_of(&self, package: Package) -> Option<String> {
+        match package {
+            Package::Python => Some(self.python.clone()),
+            Package::Driver => self.machine.driver.as_ref().map(ToString::to_string),
+            Package::Glibc => match self.machine.libc.as_ref()? {
+                Libc::Glibc(version) => Some(version.to_string()),
+                Libc::Musl(_) => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Whether CUDA and cuDNN are part of the machine, and no wish.
+    fn has_libraries(&self) -> bool {
+        self.machine.libraries == Libraries::System
+    }
 }
 
 /// One fact of the proof.
@@ -77,7 +132,7 @@ pub enum CollidingFact {
         known: Vec<Version>,
         /// No source has the project at all; the known name that was probably meant.
         unknown_project: Option<Option<String>>,
-        /// What exists in the range and was passed over, newest first.
+        /// What exists in the range and was passed over for one kind of reason, newest first.
         passed_over: Vec<Rejection>,
     },
     /// Builds that cannot be used, for a reason of their own.
@@ -99,7 +154,7 @@ impl Conflict {
         let proof = Facts { provider, leaves: &leaves }.all();
         let leaves = core::reduce(provider, leaves);
         let facts = Facts { provider, leaves: &leaves }.all();
-        let gpus = provider.problem.machine.gpus.clone().unwrap_or_default();
+        let setting = Setting::of(&provider.problem);
         let hints = hints::of(&facts, &provider.problem);
         let decisions = provider.decisions();
         let mut conflict = Self {
@@ -107,7 +162,7 @@ impl Conflict {
             proof,
             rejections: provider.rejections(),
             hints,
-            gpus,
+            setting,
             unasked: None,
             decisions,
         };
@@ -145,6 +200,20 @@ impl Conflict {
         names
     }
 
+    /// Whether both conflicts come from the same part of the machine: its GPU, driver, glibc or Python.
+    #[must_use]
+    pub fn shares_machine(&self, other: &Self) -> bool {
+        let fixed = |conflict: &Self| -> Vec<Package> {
+            let facts = conflict.facts.iter().filter_map(|fact| match fact {
+                CollidingFact::Needs { subject: Package::Root, package, .. } => Some(*package),
+                _ => None,
+            });
+            facts.filter(|package| package.dist_name().is_none()).collect()
+        };
+        let known = fixed(other);
+        fixed(self).iter().any(|package| known.contains(package))
+    }
+
     /// Whether what is asked for here is not the same as in another conflict.
     #[must_use]
     pub fn asks_else(&self, other: &Self) -> bool {
@@ -166,29 +235,63 @@ impl Conflict {
     /// asked for, what that needs.
     #[must_use]
     pub fn statements(&self) -> Vec<Statement> {
-        words::statements(&self.facts, &self.gpus)
+        self.all_of(&self.facts)
     }
 
-    /// The proof in one line for a release that was tried by itself: what it needs, then what stands against that. That
-    /// `name` was asked for is left out: it is the question.
+    fn all_of(&self, facts: &[CollidingFact]) -> Vec<Statement> {
+        let asked = Asked::of(facts, &self.setting);
+        words::statements(facts, &self.facts, &self.setting, Some(&asked))
+    }
+
+    /// What a person is shown first: what collides in one line, and why, without asides about old or broken releases.
     #[must_use]
-    pub fn one_line(&self, name: Name) -> String {
-        let is_question = |fact: &&CollidingFact| {
-            matches!(fact, CollidingFact::Needs { subject: Package::Root, package, .. }
-                if package.dist_name() == Some(name))
+    pub fn report(&self) -> Report {
+        let (facts, asides) = aside::without(&self.facts);
+        let asked = Asked::of(&facts, &self.setting);
+        let headline = asked.headline();
+        let root = headline.is_none().then_some(&asked);
+        let statements = words::statements(&facts, &self.facts, &self.setting, root);
+        Report { headline, statements, asides }
+    }
+
+    /// Whether a package takes part in what is said without asides.
+    #[must_use]
+    pub fn is_about(&self, package: Package) -> bool {
+        let (facts, _) = aside::without(&self.facts);
+        facts.iter().any(
+            |fact| matches!(fact, CollidingFact::Needs { package: other, .. } if *other == package),
+        )
+    }
+
+    /// The proof in one line for a version that was tried by itself: what it needs, then what stands against that. That
+    /// `asked` was asked for is left out: it is the question. So are asides.
+    #[must_use]
+    pub fn one_line(&self, asked: Package, question: &str) -> String {
+        let states =
+            |reason: &Reason| matches!(reason, Reason::Manifest { text } if **text == *question);
+        let is_question = |fact: &&CollidingFact| match fact {
+            CollidingFact::Needs { subject: Package::Root, package, reasons, .. } => {
+                (package.dist_name().is_some() && package.dist_name() == asked.dist_name())
+                    || reasons.iter().all(|(_, reason)| states(reason))
+            }
+            _ => false,
         };
         let of_name = |fact: &CollidingFact| match fact {
-            CollidingFact::Needs { subject, .. } => subject.dist_name() == Some(name),
-            CollidingFact::NoVersion { package, .. } | CollidingFact::Unusable { package, .. } => {
-                package.dist_name() == Some(name)
+            CollidingFact::Needs { subject: package, .. }
+            | CollidingFact::NoVersion { package, .. }
+            | CollidingFact::Unusable { package, .. } => {
+                *package == asked
+                    || (package.dist_name().is_some() && package.dist_name() == asked.dist_name())
             }
         };
+        let (facts, _) = aside::without(&self.facts);
         let rest: Vec<CollidingFact> =
-            self.facts.iter().filter(|fact| !is_question(fact)).cloned().collect();
+            facts.into_iter().filter(|fact| !is_question(&fact)).collect();
         let (first, others): (Vec<_>, Vec<_>) = rest.into_iter().partition(of_name);
-        let texts = words::statements(&first, &self.gpus)
+        let texts = self
+            .all_of(&first)
             .into_iter()
-            .chain(words::statements(&others, &self.gpus).into_iter().rev())
+            .chain(self.all_of(&others).into_iter().rev())
             .map(|said| said.text);
         texts.collect::<Vec<_>>().join("; ")
     }
@@ -196,7 +299,7 @@ impl Conflict {
     /// Every fact of the solver's own proof in words.
     #[must_use]
     pub fn full_proof(&self) -> Vec<Statement> {
-        words::statements(&self.proof, &self.gpus)
+        self.all_of(&self.proof)
     }
 }
 
@@ -216,7 +319,7 @@ impl Facts<'_> {
             }
             facts.push(self.needs(subject, package, edges));
         }
-        facts.extend(self.leaves.none.keys().filter_map(|package| self.none(*package)));
+        facts.extend(self.leaves.none.keys().flat_map(|package| self.none(*package)));
         for ((package, why), versions) in &self.leaves.unusable {
             let known = self.provider.known_versions(*package);
             facts.push(CollidingFact::Unusable {
@@ -255,8 +358,15 @@ impl Facts<'_> {
             .filter(|edge| versions.contains(&edge.subject.1))
             .filter(|edge| relevant.iter().any(|(_, range)| *range == edge.range))
             .collect();
+        // File names speak for the newest release; of everything else the most lenient says most.
+        let from_tags = |edge: &Constraint| matches!(edge.reason, Reason::WheelTag { .. });
         found.sort_by(|a, b| {
-            lowest(&a.range).cmp(&lowest(&b.range)).then_with(|| b.subject.1.cmp(&a.subject.1))
+            let lenient = if from_tags(a) && from_tags(b) {
+                std::cmp::Ordering::Equal
+            } else {
+                lowest(&a.range).cmp(&lowest(&b.range))
+            };
+            lenient.then_with(|| b.subject.1.cmp(&a.subject.1))
         });
         let mut reasons: Vec<(Version, Reason)> = Vec::new();
         for edge in found {
@@ -291,8 +401,9 @@ impl Facts<'_> {
     }
 
     /// Why there is nothing to choose from, where that matters: nothing exists, or what exists was passed over.
-    fn none(&self, package: Package) -> Option<CollidingFact> {
-        let name = package.dist_name()?;
+    /// One fact for each kind of reason, that of the newest build first.
+    fn none(&self, package: Package) -> Vec<CollidingFact> {
+        let Some(name) = package.dist_name() else { return Vec::new() };
         let known = self.provider.known_versions(package);
         let asking: Vec<&Range> = self
             .leaves
@@ -308,25 +419,31 @@ impl Facts<'_> {
         if known.is_empty() {
             let meant = near::nearest_name(name, &self.provider.problem);
             let unknown_project = Some(meant);
-            return Some(CollidingFact::NoVersion {
+            return vec![CollidingFact::NoVersion {
                 package,
                 range,
                 known,
                 unknown_project,
                 passed_over: Vec::new(),
-            });
+            }];
         }
         if range.is_empty() {
-            return None;
+            return Vec::new();
         }
         let existing: Vec<&Version> =
             known.iter().filter(|version| range.contains(version)).collect();
-        let told = |version: &DistVersion| {
-            let version = Version::Dist(version.clone());
+        let said = |version: &Version| {
             self.leaves.needs.iter().any(|((subject, _), edges)| {
                 subject.dist_name() == Some(name)
-                    && edges.iter().any(|(versions, _)| versions.contains(&version))
+                    && edges.iter().any(|(versions, _)| versions.contains(version))
             })
+        };
+        // A release of which more is said needs no word about its builds for other platforms.
+        let public = |v: &Version| v.as_dist()?.version().cloned().map(|v| v.without_local());
+        let spoken_of: BTreeSet<_> = known.iter().filter(|v| said(v)).map(public).collect();
+        let told = |version: &DistVersion| {
+            let version = Version::Dist(version.clone());
+            said(&version) || spoken_of.contains(&public(&version))
         };
         let mut passed_over: Vec<Rejection> = self
             .provider
@@ -342,10 +459,37 @@ impl Facts<'_> {
             passed_over.retain(|rejection| rejection.why != PassedOver::Prerelease);
         }
         passed_over.sort_by(|a, b| b.version.cmp(&a.version));
-        if !existing.is_empty() && passed_over.is_empty() {
-            return None;
+        if passed_over.is_empty() {
+            if !existing.is_empty() {
+                return Vec::new();
+            }
+            let unknown_project = None;
+            return vec![CollidingFact::NoVersion {
+                package,
+                range,
+                known,
+                unknown_project,
+                passed_over,
+            }];
         }
-        Some(CollidingFact::NoVersion { package, range, known, unknown_project: None, passed_over })
+        let mut kinds: Vec<Vec<Rejection>> = Vec::new();
+        for rejection in passed_over {
+            match kinds
+                .iter_mut()
+                .find(|kind| kind.first().is_some_and(|first| first.why.is_like(&rejection.why)))
+            {
+                Some(kind) => kind.push(rejection),
+                None => kinds.push(vec![rejection]),
+            }
+        }
+        let fact = |passed_over| CollidingFact::NoVersion {
+            package,
+            range: range.clone(),
+            known: known.clone(),
+            unknown_project: None,
+            passed_over,
+        };
+        kinds.into_iter().map(fact).collect()
     }
 }
 

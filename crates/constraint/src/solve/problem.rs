@@ -169,6 +169,9 @@ pub struct Policy {
     pub exclude_newer: Option<Timestamp>,
     /// Versions to keep where they still hold, from an earlier lock.
     pub preferences: BTreeMap<Name, Pep440>,
+    /// Versions whose neighbours are tried first: other builds of the same release, then the releases above it, the
+    /// lowest first, then those below it. For finding the smallest move of a pin.
+    pub nearest: BTreeMap<Name, Pep440>,
 }
 
 /// Which version is tried first.

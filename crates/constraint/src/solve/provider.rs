@@ -300,7 +300,12 @@ impl Provider {
         let kept = preferred.into_iter().flat_map(|kept| {
             candidates.builds().filter(move |build| build.version().version() == Some(kept))
         });
-        for build in kept.chain(candidates.in_order(lowest)) {
+        let near = policy.nearest.get(&name).map(|version| candidates.nearest_to(version));
+        let rest: Box<dyn Iterator<Item = _>> = match near {
+            Some(near) => Box::new(near.into_iter()),
+            None => Box::new(candidates.in_order(lowest)),
+        };
+        for build in kept.chain(rest) {
             let version = build.tagged();
             if !range.contains(version) {
                 continue;
@@ -327,7 +332,7 @@ impl Provider {
             if release.fit.sdist.is_some() {
                 sdist.get_or_insert(version);
             } else {
-                self.reject(name, build.version(), || PassedOver::NoFile(release.why_not()));
+                self.reject(name, build.version(), || PassedOver::NoFile(release.misses()));
                 if release.says_where_it_fits() {
                     unfit.get_or_insert(version);
                 }

@@ -255,7 +255,9 @@ fn every_fact_can_be_quoted() {
         bound.chain(choices).chain(companions).chain(fixed.iter().map(|name| (name, &version)));
     for (name, version) in all {
         let pin = Pin::pypi(name, version);
-        let constraints = super::constraints(&pin.build(), &machine, Some(&model));
+        let mut constraints = super::constraints(&pin.build(), &machine, Some(&model));
+        // Some rows speak of the libraries of the system.
+        constraints.extend(super::constraints(&pin.build(), &system(), Some(&model)));
         assert!(!constraints.is_empty(), "{name} {version}");
         let advice = crate::rules::advice::constraints(&pin.build());
         for constraint in constraints.into_iter().chain(advice) {

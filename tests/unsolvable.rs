@@ -1,0 +1,47 @@
+//! Public trouble reports that have no answer: what is printed names the two facts that the report found, one of the fixes is
+//! the report's own or better, and env.toml with that fix has an answer.
+//!
+//! The index is what PyPI had on the day of the recordings, PyTorch's indexes are a replica. `fixtures/unsolvable.toml` has
+//! the machine and the requirements of each report, the words of its verdict, and its fix; the tests are named by it.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic, its helpers included")]
+
+#[path = "unsolvable/case.rs"]
+mod case;
+#[path = "unsolvable/machine.rs"]
+mod machine;
+#[path = "unsolvable/near.rs"]
+mod near;
+#[path = "unsolvable/packages.rs"]
+mod packages;
+#[path = "unsolvable/stack.rs"]
+mod stack;
+
+#[test]
+fn every_case_is_tested() {
+    let tests = [
+        include_str!("unsolvable/machine.rs"),
+        include_str!("unsolvable/packages.rs"),
+        include_str!("unsolvable/stack.rs"),
+    ];
+    for id in case::ids() {
+        assert!(tests.iter().any(|text| text.contains(&format!("checked(\"{id}\")"))), "{id}");
+    }
+}
+
+/// The page that compares with uv shows what is printed now.
+#[test]
+fn the_page_with_uv_is_not_stale() {
+    let page =
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/conflicts-compared.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let mut blocks = 0;
+    for block in page.split("<!-- ").skip(1) {
+        let (id, block) = block.split_once(" -->\n```text\n").unwrap();
+        let (shown, _) = block.split_once("\n```").unwrap();
+        let printed = case::checked(id);
+        assert_eq!(shown, printed, "docs/conflicts-compared.md: {id} prints\n{printed}");
+        blocks += 1;
+    }
+    assert_eq!(blocks, 10);
+}
