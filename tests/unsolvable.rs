@@ -29,6 +29,20 @@ fn every_case_is_tested() {
     }
 }
 
+/// Reports that are no conflict here: the answer is what the people of the report found.
+#[test]
+fn what_is_solved_at_once() {
+    case::solve_the_solved();
+}
+
+/// The search for fixes is bounded by counts, so it comes to the same end every time.
+#[test]
+fn the_same_input_prints_the_same() {
+    for id in ["DRV-01", "FAM-10", "NVP-01"] {
+        assert_eq!(case::printed(id), case::printed(id), "{id}");
+    }
+}
+
 /// The page that compares with uv shows what is printed now.
 #[test]
 fn the_page_with_uv_is_not_stale() {
