@@ -53,6 +53,8 @@ struct Asked {
     dependencies: Vec<String>,
     backends: Option<Vec<String>>,
     indexes: Option<Vec<String>>,
+    #[serde(default)]
+    tables: Vec<String>,
 }
 
 static FIXTURE: LazyLock<Fixture> = LazyLock::new(|| {
@@ -173,7 +175,7 @@ impl Asked {
         if let Some(indexes) = &self.indexes {
             machine = machine.table(&format!("[options]\nonly-indexes = {indexes:?}"));
         }
-        machine.to_string()
+        machine.table(&self.tables.join("\n")).to_string()
     }
 
     fn resolve(&self, manifest: &str) -> Run {

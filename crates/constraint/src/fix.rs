@@ -28,6 +28,9 @@ pub(crate) use moved::{rewritten_versions, with_versions};
 /// Changes that are made together at most.
 const TOGETHER: usize = 4;
 
+/// With so many single changes to choose from nobody has to do without a distribution.
+const CHOICE: usize = 2;
+
 /// Further conflicts that are named at most.
 const ALSO: usize = 2;
 
@@ -135,8 +138,10 @@ pub fn find(
             search.widen();
         }
     }
-    for requirement in candidates.dropping {
-        search.drop(requirement);
+    if search.found.fixes.iter().filter(|fix| fix.changes.len() == 1).count() < CHOICE {
+        for requirement in candidates.dropping {
+            search.drop(requirement);
+        }
     }
     if search.has_single() {
         search.found.also.clear();
