@@ -22,6 +22,7 @@ use crate::constraint::{Constraint, Reason};
 use crate::machine::{Libc, Libraries, Machine};
 use crate::name::Name;
 use crate::package::Package;
+use crate::rules::advice;
 use crate::solve::candidates::{PassedOver, Rejection};
 use crate::solve::problem::Problem;
 use crate::solve::provider::Provider;
@@ -169,6 +170,16 @@ impl Conflict {
         let names = conflict.distributions();
         conflict.rejections.retain(|rejection| names.contains(&rejection.name));
         conflict
+    }
+
+    /// Whether the proof needs something that is no more than advice.
+    pub(super) fn rests_on_advice(&self) -> bool {
+        let is_advice =
+            |reason: &Reason| matches!(reason, Reason::Matrix(fact) if advice::is_advice(fact));
+        self.proof.iter().any(|fact| match fact {
+            CollidingFact::Needs { reasons, .. } => reasons.iter().any(|(_, r)| is_advice(r)),
+            _ => false,
+        })
     }
 
     /// The distributions that no index has.
