@@ -138,10 +138,15 @@ pub fn find(
             search.widen();
         }
     }
+    search.failed.clear();
     if search.found.fixes.iter().filter(|fix| fix.changes.len() == 1).count() < CHOICE {
         for requirement in candidates.dropping {
             search.drop(requirement);
         }
+    }
+    // Leaving one out and moving another.
+    if search.found.fixes.is_empty() {
+        search.widen();
     }
     if search.has_single() {
         search.found.also.clear();
@@ -287,12 +292,13 @@ impl Search<'_> {
         let catalog = Arc::clone(&self.catalog);
         match self.solve(problem, &catalog) {
             Some(Ok(solution)) => self.keep(vec![change], &solution),
-            Some(Err(conflict)) if self.found.also.len() < ALSO => {
+            Some(Err(conflict)) => {
                 let mut known = self.found.also.iter().map(|also| &*also.conflict);
                 let is_other = conflict.asks_else(self.conflict)
                     && !conflict.shares_machine(self.conflict)
                     && known.all(|known| conflict.asks_else(known));
-                if is_other {
+                self.failed.push((vec![change], conflict.clone()));
+                if is_other && self.found.also.len() < ALSO {
                     self.found.also.push(Besides { without: requirement, conflict });
                 }
             }
