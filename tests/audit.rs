@@ -38,7 +38,16 @@ fn audit(project: &Project, server: &Server, arguments: &[&str]) -> Run {
     let cache = project.path().join("cache");
     let cache = cache.to_string_lossy();
     let url = server.url();
-    let fixed = ["audit", "--cache-dir", &cache, "--default-index", &url, "--only-index", "PyPI"];
+    let fixed = [
+        "audit",
+        "--cache-dir",
+        &cache,
+        "--default-index",
+        &url,
+        "--only-index",
+        "PyPI",
+        "--no-solve",
+    ];
     project.run(&[&fixed, arguments].concat())
 }
 
@@ -103,6 +112,7 @@ fn wrong(cases: &[Value], right: impl Fn(&Value, &[Found]) -> bool + Sync) -> Ve
                         &url,
                         "--only-index",
                         "PyPI",
+                        "--no-solve",
                     ];
                     let run = project.run(&[&fixed[..], &strings(&case["flags"])].concat());
                     let found = findings(&run);
@@ -259,7 +269,7 @@ fn an_ignore_needs_a_reason_and_is_reported_when_it_matches_nothing() {
     let (project, server) = project("requirements.txt", "torch==2.2.2\nnumpy==2.0.0\n");
     let machine = |ignore: &str| {
         format!(
-            "[environment]\npython = \"3.10\"\ndependencies = []\n\n[machine]\nplatform = \"linux-x86_64\"\n\n[audit]\nignore = [{ignore}]\n"
+            "[environment]\npython = \"3.10\"\ndependencies = [\"torch\"]\n\n[machine]\nplatform = \"linux-x86_64\"\n\n[audit]\nignore = [{ignore}]\n"
         )
     };
     let flags = ["requirements.txt", "--machine", "m.toml"];

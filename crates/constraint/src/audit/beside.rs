@@ -1,9 +1,12 @@
 //! What lies beside the indexes: pages of links, source archives, a second cuDNN, what is installed later or was lost.
 
+use pep440_rs::Version as Pep440;
+
 use super::around::{of_fact, torch};
 use super::code::code_of_rule;
 use super::finding::{FactText, Finding, Severity};
 use super::judge::Case;
+use super::pick::{Pick, Wish};
 use crate::machine::Platform;
 use crate::name::Name;
 use crate::package::Package;
@@ -16,6 +19,7 @@ pub(super) fn judge(case: &mut Case<'_>) {
     let mut findings = Vec::new();
     pages(case, &mut findings);
     compiled_here(case, &mut findings);
+    compiled_against_another(case, &mut findings);
     system_libraries(case, &mut findings);
     second_cudnn(case, &mut findings);
     installs_itself(case, &mut findings);
@@ -72,6 +76,66 @@ fn compiled_here(case: &Case<'_>, findings: &mut Vec<Finding>) {
         finding.package = Some(*name);
         finding.line = taken.line;
         findings.push(finding);
+    }
+}
+
+/// Extensions that are compiled against the torch that is there, where the file leaves torch open and something else then
+/// takes another one.
+fn compiled_against_another(case: &Case<'_>, findings: &mut Vec<Finding>) {
+    let Ok(torch) = Name::new(TORCH) else { return };
+    let Some(taken) = case.installed.taken.get(&torch).filter(|t| t.direct && !t.pinned) else {
+        return;
+    };
+    let Some(own) = case
+        .question
+        .lines
+        .iter()
+        .find(|line| line.requirement.name == torch && !line.bound && line.channels.is_none())
+    else {
+        return;
+    };
+    let none = std::collections::BTreeSet::new();
+    let wish = Wish {
+        name: torch,
+        range: own.requirement.range(),
+        exact: false,
+        prerelease: false,
+        source: own.source,
+        not: &none,
+    };
+    let Pick::Build(newest) = case.picker.pick(&wish) else { return };
+    let minor = |version: Option<&Pep440>| {
+        version.map(|v| v.release().iter().take(2).copied().collect::<Vec<_>>())
+    };
+    if minor(newest.version.version()) == minor(taken.build.version.version()) {
+        return;
+    }
+    for (name, other) in &case.installed.taken {
+        let is_sdist =
+            other.build.file.as_ref().is_some_and(|file| !file.filename.ends_with(".whl"));
+        if !other.direct || !is_sdist || !prebuilt::is_compiled_against_torch(*name) {
+            continue;
+        }
+        let title = case.title(Package::dist(*name));
+        findings.push(Finding {
+            code: "companion-mismatch",
+            severity: Severity::Error,
+            package: Some(*name),
+            message: format!(
+                "{title} is compiled against the torch that is there: the line of torch gives {}, and in the end it is {}",
+                newest.version, taken.build.version
+            ),
+            line: other.line,
+            facts: vec![
+                FactText::new(format!("{title} is only there as source"), "the index"),
+                FactText::new(
+                    format!("something else requires torch {}", taken.build.version),
+                    "METADATA",
+                ),
+            ],
+            symptom: Some("ImportError: undefined symbol".to_owned()),
+            fix: Some(format!("pin torch=={}, and install it first", taken.build.version)),
+        });
     }
 }
 
