@@ -80,6 +80,14 @@ pub struct Outcome {
     pub obstacles: Vec<String>,
 }
 
+impl Outcome {
+    /// Whether there was anything that other pins could mend.
+    #[must_use]
+    pub fn tried(&self) -> bool {
+        self.solves > 0 || !self.obstacles.is_empty()
+    }
+}
+
 /// Findings that other pins cannot mend: they are about the text, the machine, or a container image.
 const NOT_BY_PINS: [&str; 5] =
     ["driver-dropped-gpu", "hash-missing", "image-driver", "image-mismatch", "syntax"];
@@ -132,14 +140,9 @@ pub fn repair(
     };
     let mut search = relax::Search::new(question, verdict, sources, catalog, wanted);
     search.target = target;
-    let mut outcome = Outcome::default();
-    for removed in search.removals() {
-        search.removed = removed;
-        let Some(relaxed) = search.relax() else { continue };
-        if let Some(found) = settle::settle(&mut search, &relaxed) {
-            outcome.repair = Some(found);
-            break;
-        }
+    let mut outcome = Outcome { repair: attempts(&mut search), ..Outcome::default() };
+    if outcome.repair.is_none() && search.follow_family() {
+        outcome.repair = attempts(&mut search);
     }
     outcome.solves = search.solves;
     outcome.stopped = search.stopped;
@@ -147,4 +150,13 @@ pub fn repair(
         outcome.obstacles = std::mem::take(&mut search.obstacles);
     }
     outcome
+}
+
+/// Tries each set of lines that may be left out.
+fn attempts(search: &mut relax::Search<'_>) -> Option<Repair> {
+    search.removals().into_iter().find_map(|removed| {
+        search.removed = removed;
+        let relaxed = search.relax()?;
+        settle::settle(search, &relaxed)
+    })
 }

@@ -53,6 +53,10 @@ pub(super) fn settle(search: &mut Search<'_>, relaxed: &Relaxed) -> Option<Repai
         return None;
     }
     if cured.is_empty() || settling.edits.is_empty() {
+        if let Some(left) = verdict.findings.iter().find(is_left) {
+            let text = format!("an installer would still meet {}: {}", left.code, left.message);
+            settling.search.obstacles.push(text);
+        }
         return None;
     }
     let builds = relaxed.solution.builds.iter().map(|(n, c)| (*n, c.version.clone())).collect();
@@ -99,7 +103,11 @@ impl Settling<'_, '_> {
         }
     }
 
+    /// The build of a name in the answer. What was not solved for is no answer, though something else may have drawn it in.
     fn chosen(&self, name: Name) -> Option<&DistVersion> {
+        if self.search.skip.contains(&name) {
+            return None;
+        }
         self.solution.builds.get(&name).map(|chosen| &chosen.version)
     }
 
@@ -287,6 +295,9 @@ impl Settling<'_, '_> {
                 Edit::Remove { .. } | Edit::AskIndex { .. } => None,
             })
             .collect();
-        texts.join(", ")
+        let more = texts.len().saturating_sub(3);
+        let shown: Vec<String> = texts.into_iter().take(3).collect();
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        format!("{}{more}", shown.join(", "))
     }
 }

@@ -397,9 +397,10 @@ fn remarks(
     let left = verdict.findings.iter().any(counts);
     if outcome.stopped {
         remarks.push(format!("stopped looking for a fix{place} after {} solves", outcome.solves));
-    } else if let (None, true, Some(why)) = (&outcome.repair, left, outcome.obstacles.last()) {
-        let why = why.replace("env.toml asks", "the file asks");
-        remarks.push(format!("no change of pins that was tried is a fix{place}: {why}"));
+    } else if outcome.repair.is_none() && left && outcome.tried() {
+        let why = outcome.obstacles.last().map(|why| why.replace("env.toml asks", "the file asks"));
+        let why = why.map(|why| format!(": {why}")).unwrap_or_default();
+        remarks.push(format!("no change of pins that was tried is a fix{place}{why}"));
     }
     remarks
 }
