@@ -263,7 +263,8 @@ impl Settling<'_, '_> {
                     .filter_map(|text| requirements.get(text).ok())
                     .filter(|r| requirements.applies(r, Some(extra)))
                     .map(|requirement| requirement.name);
-                let found: Vec<Name> = of_extra.filter(|name| lacking.contains(name)).collect();
+                let reached = self.reached(of_extra.collect());
+                let found: Vec<Name> = reached.intersection(&lacking).copied().collect();
                 if !found.is_empty() {
                     brought.extend(found);
                     now.insert(extra);
@@ -272,6 +273,18 @@ impl Settling<'_, '_> {
             let enough = !lacking.is_empty() && lacking.is_subset(&brought);
             enough.then(|| Edit::Extras { line: place, now: now.into_iter().collect() })
         })
+    }
+
+    /// Names, and everything that their builds in the answer need.
+    fn reached(&self, mut next: Vec<Name>) -> BTreeSet<Name> {
+        let mut seen = BTreeSet::new();
+        while let Some(name) = next.pop() {
+            if seen.insert(name) {
+                let needs = self.solution.builds.get(&name).map(|chosen| &chosen.requires);
+                next.extend(needs.into_iter().flatten());
+            }
+        }
+        seen
     }
 
     /// Pins or bounds one name so that the installer takes what was chosen.
