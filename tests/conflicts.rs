@@ -48,6 +48,7 @@ fn report(problem: Problem, index: Index) -> String {
         Ok(solution) => panic!("there is an answer: {:?}", solution.builds.keys()),
         Err(error) => panic!("{error}"),
     };
+    let conflict = fix::among_pins(&problem, &catalog, &conflict).unwrap_or(conflict);
     let said = |said: Statement| match said.source {
         Some(source) => format!("{} | {source}", said.text),
         None => said.text,
@@ -435,6 +436,30 @@ fn library_pins_two_levels_down() {
     tensorflow 2.16.1 needs cuDNN >=8.9.7.29,<9 | tensorflow 2.16.1 uses cuDNN 8.9.7.29 or a newer 8.x; METADATA of tensorflow 2.16.1, extra and-cuda: the cuDNN it is compiled with
     torch 2.3.1 needs cuDNN 8.9.2.26 | METADATA of torch 2.3.1: nvidia-cudnn-cu12 (==8.9.2.26)
     fix: without tensorflow[and-cuda]==2.16.1 (torch 2.3.1)
+    ");
+}
+
+/// Each pair of the three collides; the one that is pinned on both sides says most.
+#[test]
+fn what_pins_collide_on_comes_first() {
+    let wishes = ["torch==2.3.1", "onnxruntime-gpu", "tensorflow[and-cuda]==2.16.1"];
+    insta::assert_snapshot!(plain(&wishes), @"
+    env.toml asks for tensorflow[and-cuda]==2.16.1 and torch==2.3.1
+    tensorflow 2.16.1 needs cuDNN >=8.9.7.29,<9 | tensorflow 2.16.1 uses cuDNN 8.9.7.29 or a newer 8.x; METADATA of tensorflow 2.16.1, extra and-cuda: the cuDNN it is compiled with
+    torch 2.3.1 needs cuDNN 8.9.2.26 | METADATA of torch 2.3.1: nvidia-cudnn-cu12 (==8.9.2.26)
+    fix: without tensorflow[and-cuda]==2.16.1 and torch==2.3.1 -> torch==2.4.0 (torch 2.4.0)
+    even without torch==2.3.1:
+    also: env.toml asks for onnxruntime-gpu and tensorflow[and-cuda]==2.16.1
+    also: onnxruntime-gpu 1.19.2 to 1.23.2 needs nvidia-cudnn-cu12 >=9.0,<10
+    also: tensorflow[and-cuda] 2.16.1 needs nvidia-cudnn-cu12==8.9.7.29
+    also: onnxruntime-gpu 1.16.3 to 1.18.1 and 1.31.1 need CUDA 11 or 13
+    also: tensorflow[and-cuda] 2.16.1 needs CUDA 12.3
+    even without tensorflow[and-cuda]==2.16.1:
+    also: env.toml asks for onnxruntime-gpu and torch==2.3.1
+    also: onnxruntime-gpu 1.16.3 to 1.18.1 needs CUDA 11
+    also: onnxruntime-gpu >=1.19.2 needs cuDNN 9
+    also: torch 2.3.1 needs CUDA 12.1
+    also: torch 2.3.1 needs cuDNN 8.9.2.26
     ");
 }
 

@@ -6,6 +6,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic, its helpers included")]
 
+use std::path::Path;
+
 #[path = "unsolvable/case.rs"]
 mod case;
 #[path = "unsolvable/machine.rs"]
@@ -29,19 +31,46 @@ fn every_case_is_tested() {
     }
 }
 
-/// The page that compares with uv shows what is printed now.
+/// Reports that are no conflict here: the answer is what the people of the report found.
+#[test]
+fn what_is_solved_at_once() {
+    case::solve_the_solved();
+}
+
+/// The search for fixes is bounded by counts, so it comes to the same end every time.
+#[test]
+fn the_same_input_prints_the_same() {
+    for id in ["DRV-01", "FAM-10", "NVP-01"] {
+        assert_eq!(case::printed(id), case::printed(id), "{id}");
+    }
+}
+
+/// The page that compares with uv shows what is printed now; with INSTA_UPDATE=always it is written anew.
 #[test]
 fn the_page_with_uv_is_not_stale() {
-    let page =
-        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/conflicts-compared.md");
-    let page = std::fs::read_to_string(page).unwrap();
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/conflicts-compared.md");
+    let page = std::fs::read_to_string(&path).unwrap();
+    let mut parts = page.split("<!-- ");
+    let mut now = parts.next().unwrap().to_owned();
     let mut blocks = 0;
-    for block in page.split("<!-- ").skip(1) {
-        let (id, block) = block.split_once(" -->\n```text\n").unwrap();
-        let (shown, _) = block.split_once("\n```").unwrap();
-        let printed = case::checked(id);
-        assert_eq!(shown, printed, "docs/conflicts-compared.md: {id} prints\n{printed}");
+    for part in parts {
+        let (id, block) = part.split_once(" -->\n```text\n").unwrap();
+        let (_, rest) = block.split_once("\n```").unwrap();
+        let printed = case::printed(id);
+        now += &format!("<!-- {id} -->\n```text\n{printed}\n```{rest}");
         blocks += 1;
     }
+    if std::env::var("INSTA_UPDATE").is_ok_and(|mode| mode == "always") {
+        std::fs::write(&path, &now).unwrap();
+    }
     assert_eq!(blocks, 10);
+    assert!(page == now, "docs/conflicts-compared.md is stale:\n{}", difference(&page, &now));
+}
+
+/// The lines of the page that are not printed any more, and those that are printed instead.
+fn difference(page: &str, now: &str) -> String {
+    let gone = page.lines().filter(|line| !now.lines().any(|other| other == *line));
+    let new = now.lines().filter(|line| !page.lines().any(|other| other == *line));
+    let gone = gone.map(|line| format!("-{line}\n"));
+    gone.chain(new.map(|line| format!("+{line}\n"))).collect()
 }

@@ -21,10 +21,30 @@ struct Fixture {
     builds: Vec<String>,
     wheels: Vec<String>,
     case: Vec<Case>,
+    solved: Vec<Solved>,
 }
 
+/// A report that has a fix.
 #[derive(Deserialize)]
 struct Case {
+    #[serde(flatten)]
+    asked: Asked,
+    collide: Vec<String>,
+    fix: Vec<String>,
+    better: Option<String>,
+}
+
+/// A report that is no conflict here.
+#[derive(Deserialize)]
+struct Solved {
+    #[serde(flatten)]
+    asked: Asked,
+    locks: Vec<String>,
+}
+
+/// What a report asks for.
+#[derive(Deserialize)]
+struct Asked {
     id: String,
     python: String,
     platform: Option<String>,
@@ -33,9 +53,8 @@ struct Case {
     dependencies: Vec<String>,
     backends: Option<Vec<String>>,
     indexes: Option<Vec<String>>,
-    collide: Vec<String>,
-    fix: Vec<String>,
-    better: Option<String>,
+    #[serde(default)]
+    tables: Vec<String>,
 }
 
 static FIXTURE: LazyLock<Fixture> = LazyLock::new(|| {
@@ -81,14 +100,14 @@ fn parts(wheel: &str) -> (&str, &str, &str) {
 
 /// The cases by their names.
 pub fn ids() -> impl Iterator<Item = &'static str> {
-    FIXTURE.case.iter().map(|case| case.id.as_str())
+    FIXTURE.case.iter().map(|case| case.asked.id.as_str())
 }
 
 /// What is printed for a case, after everything that the fixture expects of it was found there.
 pub fn checked(id: &str) -> String {
-    let case = FIXTURE.case.iter().find(|case| case.id == id);
+    let case = FIXTURE.case.iter().find(|case| case.asked.id == id);
     let case = case.unwrap_or_else(|| panic!("no case {id}"));
-    let printed = case.print();
+    let printed = case.asked.print();
     let (facts, fixes) = printed.split_once("help: ").unwrap_or((&printed, ""));
     for words in &case.collide {
         assert!(facts.contains(words), "{words:?} is not said:\n{printed}");
@@ -99,9 +118,27 @@ pub fn checked(id: &str) -> String {
     let fixes: Vec<String> = numbered(&fixes);
     let is_wanted = |fix: &&String| case.fix.iter().all(|words| fix.contains(words));
     let fix = fixes.iter().find(is_wanted);
-    let fix = fix.unwrap_or_else(|| panic!("no fix has all of {:?}:\n{printed}", case.fix));
-    case.resolves_with(fix);
+    let why = case.better.as_deref().unwrap_or("it is the fix of the report");
+    let fix = fix.unwrap_or_else(|| panic!("no fix has all of {:?} ({why}):\n{printed}", case.fix));
+    case.asked.resolves_with(fix);
     printed
+}
+
+/// What is printed for a case.
+pub fn printed(id: &str) -> String {
+    let case = FIXTURE.case.iter().find(|case| case.asked.id == id);
+    case.unwrap_or_else(|| panic!("no case {id}")).asked.print()
+}
+
+/// Resolves every report that is no conflict, and looks for what its fix asks for.
+pub fn solve_the_solved() {
+    for Solved { asked, locks } in &FIXTURE.solved {
+        let run = asked.resolve(&asked.manifest()).expect(0);
+        for pin in locks {
+            let is_there = run.stdout.lines().any(|line| line == pin);
+            assert!(is_there, "{}: no {pin} in\n{}", asked.id, run.stdout);
+        }
+    }
 }
 
 /// The fixes, each with all its lines.
@@ -119,7 +156,7 @@ fn numbered(text: &str) -> Vec<String> {
     fixes
 }
 
-impl Case {
+impl Asked {
     fn manifest(&self) -> String {
         let dependencies: Vec<&str> = self.dependencies.iter().map(String::as_str).collect();
         let mut machine = Machines::new(&SERVER).python(&self.python).depends(&dependencies);
@@ -138,7 +175,7 @@ impl Case {
         if let Some(indexes) = &self.indexes {
             machine = machine.table(&format!("[options]\nonly-indexes = {indexes:?}"));
         }
-        machine.to_string()
+        machine.table(&self.tables.join("\n")).to_string()
     }
 
     fn resolve(&self, manifest: &str) -> Run {

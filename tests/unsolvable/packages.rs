@@ -72,7 +72,7 @@ fn idx_01() {
 
     help: any one of these makes it solvable (each was tried):
       1. env.toml:13: [pytorch] backends ["cu118"] instead of false  gives torch 2.0.1+cu118
-      2. env.toml:5: dependencies "torch==2.0.1" instead of "torch==2.0.1+cu118"  gives torch 2.0.1
+      2. env.toml:5: dependencies remove "torch==2.0.1+cu118"
     "#);
 }
 

@@ -145,7 +145,6 @@ fn nvp_01() {
     help: any one of these makes it solvable (each was tried):
       1. env.toml:6: dependencies "nvidia-cuda-nvrtc-cu12==12.1.105" instead of "nvidia-cuda-nvrtc-cu12==12.4.99"  gives nvidia-cuda-nvrtc-cu12 12.1.105, torch 2.4.0
       2. env.toml:14: [pytorch] backends ["cu124"] instead of false  gives nvidia-cuda-nvrtc-cu12 12.4.99, torch 2.4.0+cu124
-      3. env.toml:5: dependencies remove "torch==2.4.0"  gives nvidia-cuda-nvrtc-cu12 12.4.99
     "#);
 }
 
@@ -178,7 +177,6 @@ fn cudnn_05() {
     help: any one of these makes it solvable (each was tried):
       1. env.toml:6: dependencies "torch==2.7.0" instead of "torch==2.5.1"  gives tensorflow 2.18.0, torch 2.7.0
       2. env.toml:14: [pytorch] backends ["cpu"] instead of false  gives tensorflow 2.18.0, torch 2.5.1+cpu
-      3. env.toml:5: dependencies remove "tensorflow==2.18.0"  gives torch 2.5.1
     "#);
 }
 
@@ -264,5 +262,34 @@ fn dock_02() {
     help: any one of these makes it solvable (each was tried):
       1. env.toml:5: dependencies "onnxruntime-gpu==1.18.0" instead of "onnxruntime-gpu==1.20.2"  gives onnxruntime-gpu 1.18.0
       2. env.toml: [machine] libraries add "wheels"  gives onnxruntime-gpu 1.20.2
+    "#);
+}
+
+#[test]
+fn onnx_02() {
+    insta::assert_snapshot!(checked("ONNX-02"), @r#"
+    error: ir-version = 9 and onnxruntime==1.14.1 do not go together
+
+      onnxruntime 1.14.1 needs ONNX IR <=8
+          onnxruntime 1.14.1 loads models up to ONNX IR 8; hand-made models (IR 3 to 17, opset 7 to 31) loaded with every release, default settings
+
+    help: this change makes it solvable (it was tried):
+      1. env.toml:6: dependencies "onnxruntime==1.15.0" instead of "onnxruntime==1.14.1"  gives onnxruntime 1.15.0
+    "#);
+}
+
+#[test]
+fn cudnn_03() {
+    insta::assert_snapshot!(checked("CUDNN-03"), @r#"
+    error: paddlepaddle-gpu==2.6.2 and torch==2.6.0+cu118 do not go together
+
+      paddlepaddle-gpu 2.6.2 needs cuDNN 8
+          paddlepaddle-gpu 2.6.2 uses cuDNN 8 or a newer 8.x; measured: paddle/version/__init__.py of PyPI:paddlepaddle-gpu: CUDA 11.8, cuDNN 8.6.0
+      torch 2.6.0+cu118 needs cuDNN >=9.1.0.70,<10
+          torch 2.6.0+cu118 contains cuDNN 9.1.0.70; pytorch/pytorch RELEASE.md, CUDA support matrix
+
+    help: any one of these makes it solvable (each was tried):
+      1. env.toml:6: dependencies "torch==2.3.1+cu118" instead of "torch==2.6.0+cu118"  gives paddlepaddle-gpu 2.6.2, torch 2.3.1+cu118
+      2. env.toml:5: dependencies remove "paddlepaddle-gpu==2.6.2"  gives torch 2.6.0+cu118
     "#);
 }

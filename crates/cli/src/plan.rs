@@ -223,6 +223,7 @@ fn policy(manifest: &Manifest, exclude_newer: Option<&ExcludeNewer>) -> Policy {
             manifest::Prerelease::IfNecessaryOrExplicit => Prerelease::IfNecessaryOrExplicit,
         },
         exclude_newer: exclude_newer.or(stated).map(|date| date.before),
+        ignore_advice: false,
         preferences: BTreeMap::new(),
         nearest: BTreeMap::new(),
     }

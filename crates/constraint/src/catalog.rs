@@ -44,6 +44,11 @@ pub trait Catalog: Send + Sync {
     /// The same for METADATA.
     fn expect_metadata(&self, _source: SourceId, _name: Name, _file: &File, _then: OnMetadata) {}
 
+    /// False as long as hints would be dropped, so that nobody need work them out.
+    fn wants_hints(&self) -> bool {
+        true
+    }
+
     /// What went wrong since the start where no answer could say so, such as a release whose files turned out to be
     /// damaged after its page had been handed out. With it an answer made of what the catalog said does not count.
     fn fault(&self) -> Option<CatalogError> {

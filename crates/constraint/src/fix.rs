@@ -28,6 +28,9 @@ pub(crate) use moved::{rewritten_versions, with_versions};
 /// Changes that are made together at most.
 const TOGETHER: usize = 4;
 
+/// With so many single changes to choose from nobody has to do without a distribution.
+const CHOICE: usize = 2;
+
 /// Further conflicts that are named at most.
 const ALSO: usize = 2;
 
@@ -135,8 +138,15 @@ pub fn find(
             search.widen();
         }
     }
-    for requirement in candidates.dropping {
-        search.drop(requirement);
+    search.failed.clear();
+    if search.found.fixes.iter().filter(|fix| fix.changes.len() == 1).count() < CHOICE {
+        for requirement in candidates.dropping {
+            search.drop(requirement);
+        }
+    }
+    // Leaving one out and moving another.
+    if search.found.fixes.is_empty() {
+        search.widen();
     }
     if search.has_single() {
         search.found.also.clear();
@@ -282,12 +292,13 @@ impl Search<'_> {
         let catalog = Arc::clone(&self.catalog);
         match self.solve(problem, &catalog) {
             Some(Ok(solution)) => self.keep(vec![change], &solution),
-            Some(Err(conflict)) if self.found.also.len() < ALSO => {
+            Some(Err(conflict)) => {
                 let mut known = self.found.also.iter().map(|also| &*also.conflict);
                 let is_other = conflict.asks_else(self.conflict)
                     && !conflict.shares_machine(self.conflict)
                     && known.all(|known| conflict.asks_else(known));
-                if is_other {
+                self.failed.push((vec![change], conflict.clone()));
+                if is_other && self.found.also.len() < ALSO {
                     self.found.also.push(Besides { without: requirement, conflict });
                 }
             }

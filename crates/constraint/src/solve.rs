@@ -183,7 +183,7 @@ impl Provider {
         let mut texts = Vec::new();
         for (name, chosen) in builds {
             let input = self.build_of(*name, &chosen.version, None, &chosen.metadata);
-            let advice = rules::advice::constraints(&input);
+            let advice = rules::advice::constraints(&input, self.problem.model.as_ref());
             for violation in violations(&pins, &advice) {
                 if let Reason::Matrix(fact) = &violation.constraint.reason {
                     let found = violation.found.map(ToString::to_string).unwrap_or_default();

@@ -21,6 +21,8 @@ impl Engine {
                 .worker_threads(cores.min(4))
                 // Pages are parsed on these; those beyond the cores are for DNS, which waits more than it works.
                 .max_blocking_threads(cores + 4)
+                // Looking ahead goes down the graph as far as the cache has answers.
+                .thread_stack_size(8 << 20)
                 .thread_name("fetch")
                 .enable_all()
                 .build()

@@ -5,7 +5,7 @@
 //! which is started by the first such question, so that a run that the cache answers starts no thread and reads no
 //! certificate.
 
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use cuda_lock_constraint::catalog::{Catalog, CatalogError, File, Metadata, OnMetadata, OnProject};
 use cuda_lock_constraint::name::Name;
@@ -15,15 +15,16 @@ use tokio::runtime::Runtime;
 use tokio::sync::Semaphore;
 use url::Url;
 
-use crate::cache::{Cache, default_dir};
+use crate::cache::{Cache, Entry, default_dir};
 use crate::config::{FetcherConfig, Mode, SourceFormat, StaticMetadata};
 use crate::engine::Engine;
 use crate::flat::FlatResult;
 use crate::hosts::Hosts;
 use crate::net::{Clients, Gates, Http, Keyring};
 use crate::observer::{Counters, Event, Observer, Stats};
-use crate::once::{OnceMap, Slot};
+use crate::once::{Maker, OnceMap, Slot};
 use crate::project::{ProjectResult, Step};
+use crate::silent::SilentSdists;
 use crate::source::{Source, SourceError};
 
 /// What METADATA questions are answered with.
@@ -33,6 +34,8 @@ pub(crate) type MetadataResult = Result<Arc<Metadata>, CatalogError>;
 pub struct Fetcher {
     inner: Arc<Inner>,
     engine: Arc<Engine>,
+    /// Pages that are expected and not in the cache, as long as nothing was needed that is not.
+    waiting: Mutex<Vec<(SourceId, Name, OnProject)>>,
 }
 
 /// What tasks share. It must not own the runtime that runs them.
@@ -52,6 +55,7 @@ pub(crate) struct Inner {
     /// Of the fetcher, which owns it.
     pub(crate) engine: Weak<Engine>,
     fault: OnceLock<CatalogError>,
+    pub(crate) silent: SilentSdists,
     /// METADATA that is only expected leaves a quarter of the connections to what is needed now.
     hints: Semaphore,
 }
@@ -92,6 +96,7 @@ impl Fetcher {
         let inner = Inner {
             engine: Arc::downgrade(&engine),
             fault: OnceLock::new(),
+            silent: SilentSdists::default(),
             sources,
             mode: config.mode,
             max_download: config.max_download,
@@ -106,7 +111,7 @@ impl Fetcher {
             metadata: OnceMap::default(),
             hints: Semaphore::new((concurrency * 3 / 4).max(1)),
         };
-        Ok(Self { inner: Arc::new(inner), engine })
+        Ok(Self { inner: Arc::new(inner), engine, waiting: Mutex::default() })
     }
 
     /// What this run has asked and received so far.
@@ -142,6 +147,21 @@ impl Fetcher {
         self.engine.runtime()
     }
 
+    /// Starts work on the network. What was expected before anything was needed is asked for then as well: the solver
+    /// waits for the network anyway.
+    fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) -> Result<(), CatalogError> {
+        let idle = !self.uses_network();
+        self.runtime()?.spawn(work);
+        if idle {
+            let waiting = &mut *self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+            let waiting = std::mem::take(waiting);
+            for (source, name, then) in waiting {
+                self.expect_project(source, name, then);
+            }
+        }
+        Ok(())
+    }
+
     /// False as long as the cache had every answer: then there is nothing to fetch ahead, and looking ahead would only
     /// do twice what the solver does once.
     fn uses_network(&self) -> bool {
@@ -164,16 +184,23 @@ impl Fetcher {
         let source = self.source(id)?;
         match self.inner.project_at_hand(source, id, name) {
             Step::Known(result) => maker.finish(result),
-            Step::Ask(kept) => {
-                let runtime = self.runtime()?;
-                let inner = Arc::clone(&self.inner);
-                runtime.spawn(async move {
-                    let result = inner.ask_project(id, name, kept).await;
-                    maker.finish(result);
-                });
-            }
+            Step::Ask(kept) => self.ask_project(id, name, kept, maker)?,
         }
         Ok(slot)
+    }
+
+    fn ask_project(
+        &self,
+        id: SourceId,
+        name: Name,
+        kept: Option<Entry>,
+        maker: Maker<ProjectResult>,
+    ) -> Result<(), CatalogError> {
+        let inner = Arc::clone(&self.inner);
+        self.spawn(async move {
+            let result = inner.ask_project(id, name, kept).await;
+            maker.finish(result);
+        })
     }
 
     fn start_flat(&self, id: SourceId) -> Result<Arc<Slot<FlatResult>>, CatalogError> {
@@ -183,12 +210,11 @@ impl Fetcher {
         match self.inner.flat_at_hand(source) {
             Step::Known(result) => maker.finish(result),
             Step::Ask(kept) => {
-                let runtime = self.runtime()?;
                 let inner = Arc::clone(&self.inner);
-                runtime.spawn(async move {
+                self.spawn(async move {
                     let result = inner.ask_flat(id, kept).await;
                     maker.finish(result);
-                });
+                })?;
             }
         }
         Ok(slot)
@@ -206,10 +232,9 @@ impl Fetcher {
             maker.finish(result);
             return Ok(slot);
         }
-        let runtime = self.runtime()?;
         let inner = Arc::clone(&self.inner);
         let file = file.clone();
-        runtime.spawn(async move {
+        self.spawn(async move {
             // A hint waits for its turn; as soon as somebody needs the answer it goes ahead.
             let _turn = tokio::select! {
                 biased;
@@ -218,7 +243,7 @@ impl Fetcher {
             };
             let result = inner.ask_metadata(name, &file).await;
             maker.finish(result);
-        });
+        })?;
         Ok(slot)
     }
 
@@ -253,21 +278,26 @@ impl Catalog for Fetcher {
         // An error is told to whoever then asks.
         if self.inner.sources.get(&source).is_some_and(|s| s.format == SourceFormat::Flat) {
             let _ = self.start_flat(source);
-        } else if let Ok(slot) = self.start_project(source, name)
-            && self.uses_network()
-        {
-            slot.then(move |result| {
-                if let Ok(Some(project)) = result {
-                    then(Arc::clone(project));
-                }
-            });
+        } else if self.uses_network() {
+            if let Ok(slot) = self.start_project(source, name) {
+                slot.then(move |result| {
+                    if let Ok(Some(project)) = result {
+                        then(Arc::clone(project));
+                    }
+                });
+            }
+        } else if self.inner.mode != Mode::Offline {
+            // What the solver will need it will ask for. If all of that is in the cache, this run needs no network, though
+            // not everything that could be looked at is there.
+            let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+            waiting.push((source, name, then));
         }
     }
 
     fn expect_metadata(&self, _source: SourceId, name: Name, file: &File, then: OnMetadata) {
-        if self.stated(name, file).is_none()
+        if self.uses_network()
+            && self.stated(name, file).is_none()
             && let Ok(slot) = self.start_metadata(name, file)
-            && self.uses_network()
         {
             slot.then(move |result| {
                 if let Ok(metadata) = result {
@@ -275,6 +305,10 @@ impl Catalog for Fetcher {
                 }
             });
         }
+    }
+
+    fn wants_hints(&self) -> bool {
+        self.uses_network()
     }
 
     fn fault(&self) -> Option<CatalogError> {

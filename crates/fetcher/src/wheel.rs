@@ -32,9 +32,12 @@ impl Inner {
         if file.url.starts_with("file:") {
             return Some(crate::local::metadata(name, file));
         }
+        if let Some(why) = self.silent.why(name, file) {
+            return Some(Err(unavailable(name, file, why)));
+        }
         if let Some(said) = self.cache.as_ref().and_then(|cache| cache.metadata(name, file)) {
             add(&self.counters.cached_metadata, 1);
-            return Some(said_of(said));
+            return Some(self.said_of(name, file, said));
         }
         (self.mode == Mode::Offline).then(|| {
             let text = format!(
@@ -55,7 +58,18 @@ impl Inner {
         if let Some(cache) = &self.cache {
             cache.keep_metadata(name, file, &said);
         }
-        said_of(said)
+        self.said_of(name, file, said)
+    }
+
+    fn said_of(&self, name: Name, file: &File, said: Said) -> MetadataResult {
+        match said {
+            Said::Metadata(metadata) => Ok(Arc::new(metadata)),
+            Said::Nothing(why) => Err(CatalogError::Unavailable(why.into())),
+            Said::Old(why) => {
+                self.silent.note(name, file);
+                Err(CatalogError::Unavailable(why.into()))
+            }
+        }
     }
 
     async fn fetch_metadata(&self, name: Name, file: &File) -> Result<Said, CatalogError> {
@@ -87,6 +101,7 @@ impl Inner {
         apart(size, move || match metadata_from_sdist(kind, sdist) {
             Ok(metadata) => about(name, &named, metadata).map(Said::Metadata),
             // That an sdist must be built first does not change either, and finding out took a download.
+            Err(why @ SdistError::Old(_)) => Ok(Said::Old(silent(name, &named, &why.to_string()))),
             Err(
                 why @ (SdistError::NotStatic(_) | SdistError::NoPkgInfo | SdistError::Metadata(_)),
             ) => Ok(Said::Nothing(silent(name, &named, &why.to_string()))),
@@ -175,13 +190,6 @@ fn silent(name: Name, file: &File, why: &str) -> String {
          wheel",
         file.filename
     )
-}
-
-fn said_of(said: Said) -> MetadataResult {
-    match said {
-        Said::Metadata(metadata) => Ok(Arc::new(metadata)),
-        Said::Nothing(why) => Err(CatalogError::Unavailable(why.into())),
-    }
 }
 
 /// The version in a file name, if it can be read.

@@ -194,7 +194,7 @@ fn off_platform(
             return None;
         }
         let (_, why) = fit.nearest_miss()?;
-        matches!(why, Why::Platform(_)).then(|| why.clone())
+        matches!(why, Why::Platform(_)).then_some(why)
     };
     let why = misfit(nearest)?;
     let fits = |index: &usize| {

@@ -109,7 +109,7 @@ impl Case<'_> {
                 Ok(found) => constraints.extend(found),
                 Err(fact) => broken.push((*name, fact)),
             }
-            constraints.extend(advice::constraints(&build));
+            constraints.extend(advice::constraints(&build, self.question.model.as_ref()));
             let subject = (Package::dist(*name), Version::Dist(taken.build.version.clone()));
             for requirement in installer.required(taken) {
                 // What cannot be installed brings nothing along; it still clashes with what other lines ask for.

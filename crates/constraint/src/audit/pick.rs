@@ -420,9 +420,9 @@ impl<'a> Picker<'a> {
         let chosen = fit.best.as_ref().map(|best| best.0).or(fit.sdist);
         let Some(file) = chosen.and_then(|at| files.get(at)) else {
             let (at, why) = fit.nearest_miss()?;
-            let file = files.get(*at).cloned();
+            let file = files.get(at).cloned();
             let name = file.as_ref().map(|file| file.filename.clone()).unwrap_or_default();
-            let unfit = Some(Unfit::File(name, why.clone()));
+            let unfit = Some(Unfit::File(name, why));
             return Some(Picked { version, file, yanked, unfit });
         };
         let unfit =

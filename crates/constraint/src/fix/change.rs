@@ -6,13 +6,15 @@ use jiff::{SignedDuration, Timestamp};
 use pep440_rs::Version as Pep440;
 
 use super::moved;
-use crate::machine::{Libc, Libraries};
+use crate::constraint::{Force, Reason};
+use crate::machine::{Libc, Libraries, Platform};
 use crate::name::Name;
 use crate::package::Package;
 use crate::requirement::Requirement;
-use crate::solve::{Prerelease, Problem, Solution, SourceKind};
+use crate::rules::torch;
+use crate::solve::{LayerBound, Prerelease, Problem, Solution, SourceKind};
 use crate::target::Target;
-use crate::version::SystemVersion;
+use crate::version::{Range, SystemVersion, Version};
 
 /// One change to env.toml. It names what is to be written; where that stands is known to whoever read the file.
 #[derive(Clone, Debug)]
@@ -99,6 +101,7 @@ impl Change {
                 if let Some(pin) = moved::pin(requirement) {
                     problem.policy.nearest.insert(requirement.name, pin);
                 }
+                problem.bounds.extend(accelerated(requirement, problem));
             }
             Self::Rename { requirement, now } => {
                 if let Ok(now) = now.parse::<Requirement>() {
@@ -203,6 +206,18 @@ impl Change {
             other => Some(other.clone()),
         }
     }
+}
+
+/// Who pins a build for CUDA is not helped by one for the CPU. A Mac has no others.
+fn accelerated(requirement: &Requirement, problem: &Problem) -> Option<LayerBound> {
+    let cpu = SystemVersion::new(0, 0);
+    let cuda = torch::backend_cuda(&requirement.local_label()?)?;
+    (cuda > cpu && problem.machine.platform != Platform::MacosArm64).then(|| LayerBound {
+        package: Package::Backend,
+        range: Range::strictly_higher_than(Version::System(cpu)),
+        force: Force::IfPresent,
+        reason: Reason::Manifest { text: Arc::clone(requirement.text()) },
+    })
 }
 
 fn replace(problem: &mut Problem, old: &Arc<Requirement>, new: Option<Requirement>) {

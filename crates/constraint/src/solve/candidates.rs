@@ -2,6 +2,7 @@
 
 use std::cell::OnceCell;
 use std::cmp::{Ordering, Reverse};
+use std::ops::Bound;
 use std::sync::Arc;
 
 use pep440_rs::Version as Pep440;
@@ -10,7 +11,7 @@ use crate::catalog::{File, Project};
 use crate::machine::Platform;
 use crate::name::Name;
 use crate::solve::problem::{Policy, Prerelease, Source};
-use crate::version::{DistVersion, SourceId, Version};
+use crate::version::{DistVersion, Range, SourceId, Version};
 use crate::wheel::{Arch, PlatformTag, ReleaseFit, Tags, Why};
 
 /// Every build of a project, ascending. Versions are read and files judged when a build is first looked at: most never
@@ -139,6 +140,48 @@ impl Candidates {
         found.extend(releases.into_iter().rev().flatten().copied());
         found.extend(lower);
         found
+    }
+
+    /// The builds in a range, in the order in which they are tried.
+    pub(super) fn in_range<'a>(
+        &'a self,
+        range: &'a Range,
+        lowest: bool,
+    ) -> impl Iterator<Item = Build<'a>> {
+        // Builds of several sources are not tried in the order of ranges.
+        let several = self
+            .newest_first
+            .as_ref()
+            .map(|_| self.in_order(lowest).filter(|build| range.contains(build.tagged())));
+        let runs: Vec<_> = match &several {
+            Some(_) => Vec::new(),
+            None => range.iter().map(|bounds| self.run(bounds)).collect(),
+        };
+        let mut places = runs.into_iter().flatten();
+        let next = move || if lowest { places.next() } else { places.next_back() };
+        let single =
+            std::iter::from_fn(next).filter_map(|place| self.build(self.builds.get(place)?));
+        several.into_iter().flatten().chain(single)
+    }
+
+    /// The places of the builds between two bounds.
+    fn run(&self, (low, high): (&Bound<Version>, &Bound<Version>)) -> std::ops::Range<usize> {
+        let below = |within: &dyn Fn(&Version) -> bool| {
+            self.builds.partition_point(|candidate| {
+                self.build(candidate).is_some_and(|b| within(b.tagged()))
+            })
+        };
+        let start = match low {
+            Bound::Included(low) => below(&|version| version < low),
+            Bound::Excluded(low) => below(&|version| version <= low),
+            Bound::Unbounded => 0,
+        };
+        let end = match high {
+            Bound::Included(high) => below(&|version| version <= high),
+            Bound::Excluded(high) => below(&|version| version < high),
+            Bound::Unbounded => self.builds.len(),
+        };
+        start..end.max(start)
     }
 
     /// All builds, ascending.

@@ -1,5 +1,6 @@
 //! The system layers: what the machine fixes, what is left to decide, and what each layer needs of the others.
 
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -167,20 +168,26 @@ pub(super) fn constraints(
     rules::layer_constraints(package, version, &problem.machine)
 }
 
-/// The known versions of CUDA, each with whether the machine starts it, as far as its driver and GPUs are known.
-pub(super) fn startable(facts: &MachineFacts, problem: &Problem) -> Vec<(&'static Version, bool)> {
-    let starts = |version| {
-        constraints(Package::Cuda, version, problem)
-            .iter()
-            .all(|constraint| facts.holds(constraint.package, &constraint.range) != Some(false))
-    };
-    rules::known_versions(Package::Cuda).iter().map(|version| (version, starts(version))).collect()
-}
+/// Which known versions of CUDA the machine starts, found out when it is asked.
+pub(super) struct Startable(Vec<(&'static Version, OnceCell<bool>)>);
 
-/// Whether the machine starts no CUDA of a range.
-pub(super) fn starts_none(startable: &[(&Version, bool)], range: &Range) -> bool {
-    let mut inside = startable.iter().filter(|(version, _)| range.contains(version)).peekable();
-    inside.peek().is_some() && inside.all(|(_, starts)| !starts)
+impl Startable {
+    pub(super) fn new() -> Self {
+        let known = rules::known_versions(Package::Cuda).iter();
+        Self(known.map(|version| (version, OnceCell::new())).collect())
+    }
+
+    /// Whether the machine starts no CUDA of a range, as far as its driver and GPUs are known.
+    pub(super) fn none(&self, range: &Range, facts: &MachineFacts, problem: &Problem) -> bool {
+        let starts = |version| {
+            constraints(Package::Cuda, version, problem)
+                .iter()
+                .all(|constraint| facts.holds(constraint.package, &constraint.range) != Some(false))
+        };
+        let mut inside = self.0.iter().filter(|(version, _)| range.contains(version)).peekable();
+        inside.peek().is_some()
+            && inside.all(|(version, known)| !known.get_or_init(|| starts(version)))
+    }
 }
 
 /// The version of a layer that is chosen from a range: the lowest driver and glibc, the newest of everything else.

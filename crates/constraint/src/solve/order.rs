@@ -62,7 +62,7 @@ impl Provider {
             // What the machine leaves open takes the lowest version that everything else allows.
             Package::Driver | Package::Glibc if self.facts().get(package).is_none() => Tier::Driver,
             // A CUDA that the machine cannot start is a conflict at once, before anything is built on it.
-            Package::Cuda if layers::starts_none(self.startable_cuda(), range) => Tier::Single,
+            Package::Cuda if self.starts_no_cuda(range) => Tier::Single,
             Package::Cuda | Package::Cudnn | Package::Backend if range.as_singleton().is_none() => {
                 Tier::Layer
             }

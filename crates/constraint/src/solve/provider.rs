@@ -39,8 +39,7 @@ pub(super) struct Provider {
     speculator: Speculator,
     reach: Reach,
     facts: layers::MachineFacts,
-    /// The known versions of CUDA, and whether the machine starts them.
-    startable: OnceCell<Vec<(&'static Version, bool)>>,
+    startable: OnceCell<layers::Startable>,
     /// Root requirements by name that name a pre-release, and those pinned with `==`.
     named_prerelease: FxHashSet<Name>,
     pinned: FxHashSet<Name>,
@@ -127,9 +126,10 @@ impl Provider {
         &self.facts
     }
 
-    /// The known versions of CUDA, and whether the machine starts them.
-    pub(super) fn startable_cuda(&self) -> &[(&'static Version, bool)] {
-        self.startable.get_or_init(|| layers::startable(&self.facts, &self.problem))
+    /// Whether the machine starts no CUDA of a range.
+    pub(super) fn starts_no_cuda(&self, range: &Range) -> bool {
+        let startable = self.startable.get_or_init(layers::Startable::new);
+        startable.none(range, &self.facts, &self.problem)
     }
 
     /// The place of a package in the order in which they turned up.
@@ -298,18 +298,17 @@ impl Provider {
         // this target: its edges say what it is there for.
         let (mut sdist, mut unfit) = (None, None);
         let kept = preferred.into_iter().flat_map(|kept| {
-            candidates.builds().filter(move |build| build.version().version() == Some(kept))
+            candidates
+                .in_range(range, lowest)
+                .filter(move |build| build.version().version() == Some(kept))
         });
         let near = policy.nearest.get(&name).map(|version| candidates.nearest_to(version));
         let rest: Box<dyn Iterator<Item = _>> = match near {
-            Some(near) => Box::new(near.into_iter()),
-            None => Box::new(candidates.in_order(lowest)),
+            Some(near) => Box::new(near.into_iter().filter(|build| range.contains(build.tagged()))),
+            None => Box::new(candidates.in_range(range, lowest)),
         };
         for build in kept.chain(rest) {
             let version = build.tagged();
-            if !range.contains(version) {
-                continue;
-            }
             let is_stable = build.version().version().is_some_and(pep440_rs::Version::is_stable);
             if !is_stable && !prereleases {
                 self.reject(name, build.version(), || PassedOver::Prerelease);
@@ -357,12 +356,13 @@ impl Provider {
             n if n > 16 && n % 32 == 0 => 48,
             _ => return,
         };
+        if !self.catalog.wants_hints() {
+            return;
+        }
         let judge = self.judge();
         candidates
-            .builds()
-            .rev()
-            .skip_while(|build| build.tagged() >= chosen)
-            .filter(|build| range.contains(build.tagged()))
+            .in_range(range, false)
+            .filter(|build| build.tagged() < chosen)
             .filter_map(|build| {
                 let release = build.release(&judge);
                 release.has_wheel().then_some(()).and(release.file()).map(|file| (build, file))

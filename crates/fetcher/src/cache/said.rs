@@ -17,6 +17,8 @@ pub(crate) enum Said {
     Metadata(Metadata),
     /// Nothing that could be used, and why. Only a file that never changes is noted so.
     Nothing(String),
+    /// Nothing, and why: it is an sdist whose PKG-INFO is of a version that promises nothing.
+    Old(String),
 }
 
 /// An entry.
@@ -34,6 +36,7 @@ enum SaidRecord<'a> {
     #[serde(borrow)]
     Metadata(MetadataRecord<'a>),
     Nothing(&'a str),
+    Old(&'a str),
 }
 
 #[derive(Serialize, Deserialize)]
@@ -85,6 +88,7 @@ pub(super) fn encode(said: &Said, file: &File) -> Option<Vec<u8>> {
             provides_extra: metadata.provides_extra.iter().map(String::as_str).collect(),
         }),
         Said::Nothing(why) => SaidRecord::Nothing(why),
+        Said::Old(why) => SaidRecord::Old(why),
     };
     let digests = digests(file);
     postcard::to_stdvec(&Record { url: &file.url, digests: &digests, said }).ok()
@@ -105,6 +109,7 @@ pub(super) fn decode(bytes: &[u8], file: &File) -> Option<Said> {
             provides_extra: metadata.provides_extra.into_iter().map(str::to_owned).collect(),
         }),
         SaidRecord::Nothing(why) => Said::Nothing(why.to_owned()),
+        SaidRecord::Old(why) => Said::Old(why.to_owned()),
     })
 }
 

@@ -45,6 +45,12 @@ pub enum SdistError {
     /// Only building it would tell.
     #[error("its requirements are known only after building it, because {0}")]
     NotStatic(String),
+    /// The same: its PKG-INFO is of this version, in which nothing is promised.
+    #[error(
+        "its requirements are known only after building it, because its PKG-INFO promises that only from metadata \
+         version 2.2 on, and states {0}"
+    )]
+    Old(String),
     /// It has no PKG-INFO at the top.
     #[error(
         "it has no PKG-INFO in its top folder, so its requirements are known only after building it"
@@ -82,9 +88,7 @@ fn static_metadata(pkg_info: &[u8]) -> Result<Metadata, SdistError> {
     let version = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
     if version < (2, 2) {
         let stated = if core.version.is_empty() { "none" } else { &core.version };
-        return Err(SdistError::NotStatic(format!(
-            "its PKG-INFO promises that only from metadata version 2.2 on, and states {stated}"
-        )));
+        return Err(SdistError::Old(stated.to_owned()));
     }
     let wanted = ["Requires-Dist", "Requires-Python", "Provides-Extra"];
     let dynamic = wanted

@@ -92,6 +92,10 @@ impl Catalog for Recorder {
         self.inner.expect_metadata(source, name, file, then);
     }
 
+    fn wants_hints(&self) -> bool {
+        self.inner.wants_hints()
+    }
+
     fn fault(&self) -> Option<CatalogError> {
         self.inner.fault()
     }

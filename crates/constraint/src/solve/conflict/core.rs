@@ -4,6 +4,7 @@
 //! with one group of facts removed takes well under a millisecond and reads no index, so the facts are reduced to a set of
 //! which none can go. Everything in the set then really takes part in the conflict.
 
+use std::cell::RefCell;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::convert::Infallible;
@@ -35,17 +36,9 @@ pub(super) fn reduce(provider: &Provider, mut leaves: Leaves) -> Leaves {
     }
     let mut trials = 0;
     let mut pairs: Vec<(Package, Package)> = world.leaves.needs.keys().copied().collect();
+    pairs.retain(|pair| !is_tie(pair) && !world.is_machine(pair));
     pairs.sort_by_key(|pair| (Reverse(world.ease_of_dropping(pair)), *pair));
-    for pair in pairs {
-        if trials == TRIALS || is_tie(&pair) || world.is_machine(&pair) {
-            continue;
-        }
-        trials += 1;
-        let Some(removed) = world.leaves.needs.remove(&pair) else { continue };
-        if world.has_answer() {
-            world.leaves.needs.insert(pair, removed);
-        }
-    }
+    world.drop_needless(&pairs, false, &mut trials);
     world.reduce_edges(&mut trials);
     // What the machine is matters where something asks for something else.
     let pairs: Vec<(Package, Package)> = world.leaves.needs.keys().copied().collect();
@@ -114,6 +107,8 @@ struct World<'a> {
     leaves: Leaves,
     provider: &'a Provider,
     known: FxHashMap<Name, Vec<Version>>,
+    /// What of each package may exist: the rest of `leaves.none`, whose ranges do not change.
+    others: RefCell<FxHashMap<Package, Range>>,
 }
 
 impl<'a> World<'a> {
@@ -138,7 +133,32 @@ impl<'a> World<'a> {
                 versions
             });
         }
-        Self { leaves, provider, known }
+        Self { leaves, provider, known, others: RefCell::default() }
+    }
+
+    /// Drops the pairs without which there is still no answer, as if they were tried one by one in their order: a run of
+    /// pairs that can go together needs one trial, and most can. `needed` says that some of them are known to be needed.
+    fn drop_needless(&mut self, pairs: &[(Package, Package)], needed: bool, trials: &mut usize) {
+        if pairs.is_empty() || *trials >= TRIALS || needed && pairs.len() == 1 {
+            return;
+        }
+        if !needed {
+            *trials += 1;
+            let removed: Vec<_> =
+                pairs.iter().filter_map(|pair| self.leaves.needs.remove_entry(pair)).collect();
+            if !self.has_answer() {
+                return;
+            }
+            self.leaves.needs.extend(removed);
+        }
+        if pairs.len() > 1 {
+            let (first, second) = pairs.split_at(pairs.len() / 2);
+            let before = self.leaves.needs.len();
+            self.drop_needless(first, false, trials);
+            // When all of the first half could go, something in the second is what keeps the whole from going.
+            let first_went = before - self.leaves.needs.len() == first.len();
+            self.drop_needless(second, first_went, trials);
+        }
     }
 
     /// Drops, of each pair, what some versions need beside what already decides; the loosest first.
@@ -202,10 +222,33 @@ impl<'a> World<'a> {
 
     fn candidates(&self, package: Package, range: &Range) -> Range {
         match self.leaves.none.get(&package) {
-            Some(none) => range.intersection(&none.complement()),
+            // The complement of what does not exist is asked for again and again.
+            Some(none) => {
+                let mut others = self.others.borrow_mut();
+                range.intersection(others.entry(package).or_insert_with(|| none.complement()))
+            }
             None => range.clone(),
         }
     }
+}
+
+/// The last version in the range, of versions that ascend.
+fn newest<'v>(known: &'v [Version], range: &Range) -> Option<&'v Version> {
+    let in_run = |(low, high): (&Bound<Version>, &Bound<Version>)| {
+        let end = match high {
+            Bound::Included(high) => known.partition_point(|version| version <= high),
+            Bound::Excluded(high) => known.partition_point(|version| version < high),
+            Bound::Unbounded => known.len(),
+        };
+        let last = known.get(end.checked_sub(1)?)?;
+        let inside = match low {
+            Bound::Included(low) => last >= low,
+            Bound::Excluded(low) => last > low,
+            Bound::Unbounded => true,
+        };
+        inside.then_some(last)
+    };
+    range.iter().filter_map(in_run).last()
 }
 
 /// A version in the range, whether it exists or not.
@@ -264,8 +307,7 @@ impl DependencyProvider for World<'_> {
             // The proof ended before the project's page was read: any version in the range may exist.
             return Ok(some_version(&range));
         }
-        let known = self.known.get(&name).into_iter().flatten().rev();
-        Ok(known.into_iter().find(|version| range.contains(version)).cloned())
+        Ok(self.known.get(&name).and_then(|known| newest(known, &range)).cloned())
     }
 
     fn get_dependencies(
