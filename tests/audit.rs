@@ -148,25 +148,149 @@ fn files_that_people_write_come_out() {
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), cases.len(), wrong.join("\n"));
 }
 
+const LINUX: [&str; 4] = ["--platform", "linux-x86_64", "--python", "3.10"];
+const FOCAL: &str = "FROM nvidia/cuda:11.8.0-cudnn8-devel-ubuntu20.04\n";
+
 #[test]
-fn what_an_auditor_must_catch_in_the_guides() {
-    let linux = ["--platform", "linux-x86_64", "--python", "3.10"];
-    let text = "--extra-index-url https://download.pytorch.org/whl/cu118\ntorch==2.3.1\ntorchvision==0.14.1\ntorchaudio==0.13.1\n";
-    assert!(has(&judged("requirements.txt", text, &linux), "companion-mismatch"));
+fn pins_of_the_guides_that_belong_to_another_torch_are_found() {
+    for text in [
+        "--extra-index-url https://download.pytorch.org/whl/cu118\ntorch==2.3.1\ntorchvision==0.14.1\ntorchaudio==0.13.1\n",
+        "--extra-index-url https://download.pytorch.org/whl/cu121\ntorch==2.4.0\ntorchvision==0.15.1\ntorchaudio==2.4.0\n",
+        "torch==2.3.1\ntorchvision==0.14.1\nonnxruntime-gpu==1.18.0\n",
+    ] {
+        let found = judged("requirements.txt", text, &LINUX);
+        assert!(has(&found, "companion-mismatch"), "{text}: {found:?}");
+    }
+}
+
+#[test]
+fn builds_of_the_guides_that_do_not_fit_their_image_are_found() {
+    let install =
+        "RUN apt-get update && apt-get install -y python3 python3-pip && pip3 install -U pip\n";
+    let text = format!("{FOCAL}{install}RUN pip3 install torch==2.3.1 torchvision==0.18.1\n");
+    let found = judged("Dockerfile", &text, &["--platform", "linux-x86_64"]);
+    assert!(has(&found, "image-mismatch"), "{found:?}");
     let text = "torch==2.3.1\ntorchvision==0.18.1\nonnxruntime-gpu==1.18.0\n";
-    let found = judged("requirements.txt", text, &linux);
-    assert!(has(&found, "cuda-major-mismatch"), "{found:?}");
-    assert!(has(&found, "numpy-abi"), "{found:?}");
-    let ci = "test:\n  image: nvidia/cuda:11.3.1-cudnn8-runtime\n  script:\n    - pip install torch==1.12.1+cu113\n";
-    assert!(has(&judged(".gitlab-ci.yml", ci, &linux), "image-mismatch"));
+    let found = judged("requirements.txt", text, &LINUX);
+    assert!(has(&found, "cuda-major-mismatch") && has(&found, "numpy-abi"), "{found:?}");
+}
+
+#[test]
+fn an_old_pip_and_the_pip_of_another_python_are_found() {
+    let text = format!(
+        "{FOCAL}RUN apt-get update && apt-get install -y python3.9 python3-pip\nRUN pip install onnxruntime-gpu==1.18.0\n"
+    );
+    let found = judged("Dockerfile", &text, &["--platform", "linux-x86_64", "--python", "3.9"]);
+    assert!(has(&found, "glibc-too-old") && has(&found, "image-mismatch"), "{found:?}");
+    let text = text.replace(
+        "RUN pip install",
+        "RUN python3.9 -m pip install -U pip && python3.9 -m pip install",
+    );
+    let found = judged("Dockerfile", &text, &["--platform", "linux-x86_64", "--python", "3.9"]);
+    assert!(!has(&found, "glibc-too-old") && !has(&found, "image-mismatch"), "{found:?}");
+}
+
+#[test]
+fn a_feed_of_another_cuda_and_an_old_python_are_found() {
+    let text = "--extra-index-url https://pkgs.dev.azure.com/onnxruntime/onnxruntime/_packaging/onnxruntime-cuda-12/pypi/simple/\nonnxruntime-gpu\n";
+    let machine = ["--platform", "linux-x86_64", "--python", "3.11"];
+    assert!(has(&judged("requirements.txt", text, &machine), "index-confusion"));
+    let machine = ["--platform", "linux-x86_64", "--python", "3.9"];
+    let found = judged("requirements.txt", "onnxruntime-gpu==1.20.0\n", &machine);
+    assert!(has(&found, "python-unsupported"), "{found:?}");
+}
+
+#[test]
+fn images_of_the_guides_without_a_system_or_a_python_are_found() {
+    for tag in ["11.3.1-cudnn8-runtime", "11.3.1-cudnn8-runtime-ubuntu20.04"] {
+        let text = format!(
+            "test:\n  image: nvidia/cuda:{tag}\n  script:\n    - pip install torch==1.12.1+cu113 --extra-index-url https://download.pytorch.org/whl/cu113\n"
+        );
+        let found = judged(".gitlab-ci.yml", &text, &LINUX);
+        assert!(has(&found, "image-mismatch"), "{tag}: {found:?}");
+    }
 }
 
 #[test]
 fn what_is_right_in_the_guides_stays_silent() {
-    let machine =
-        ["--platform", "linux-x86_64", "--python", "3.8", "--driver", "450.80.02", "--gpu", "T4"];
+    let t4 = ["--platform", "linux-x86_64", "--python", "3.8", "--gpu", "T4"];
+    let old = [&t4[..], &["--driver", "450.80.02"]].concat();
     let text = "-f https://download.pytorch.org/whl/torch_stable.html\ntorch==1.9.0+cu111\ntorchvision==0.10.0+cu111\n";
-    assert_eq!(judged("requirements.txt", text, &machine), []);
+    assert_eq!(judged("requirements.txt", text, &old), []);
+    let newer = [&t4[..], &["--driver", "470.103.01"]].concat();
+    for line in [
+        "conda install pytorch==1.12.1 torchvision==0.13.1 torchaudio==0.12.1 cudatoolkit=11.3 -c pytorch\n",
+        "conda install pytorch==1.10.0 cudatoolkit=11.3 -c pytorch\n",
+        "pip install \"numpy<2\" torch==1.12.1+cu113 torchvision==0.13.1+cu113 --extra-index-url https://download.pytorch.org/whl/cu113\n",
+    ] {
+        assert_eq!(judged("install.sh", line, &newer), [], "{line}");
+    }
+    let text = "--index-url https://download.pytorch.org/whl/cu118\ntorch==2.3.1+cu118\nonnxruntime-gpu==1.18.0\nnumpy<2\n";
+    assert!(!has(&judged("requirements.txt", text, &LINUX), "cuda-major-mismatch"));
+    let text = "torch==2.4.0\nonnxruntime-gpu==1.20.0\n";
+    assert!(!has(&judged("requirements.txt", text, &LINUX), "cuda-major-mismatch"));
+}
+
+#[test]
+fn sarif_has_what_its_schema_requires() {
+    let name = "r \u{e9}#1.txt";
+    let (project, server) = project(name, "torch==2.2.2\nnumpy==2.0.0\n");
+    let run = audit(&project, &server, &[&[name, "--format", "sarif"][..], &LINUX].concat());
+    let log: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(log["version"], "2.1.0");
+    let driver = &log["runs"][0]["tool"]["driver"];
+    assert_eq!(driver["name"], "cuda-lock");
+    let rules = driver["rules"].as_array().unwrap();
+    let results = log["runs"][0]["results"].as_array().unwrap();
+    assert!(!results.is_empty());
+    for result in results {
+        let rule = usize::try_from(result["ruleIndex"].as_u64().unwrap()).unwrap();
+        assert_eq!(rules[rule]["id"], result["ruleId"]);
+        assert!(["error", "warning", "note"].contains(&result["level"].as_str().unwrap()));
+        assert!(!result["message"]["text"].as_str().unwrap().is_empty());
+        let place = &result["locations"][0]["physicalLocation"];
+        assert_eq!(place["artifactLocation"]["uri"], "r%20%C3%A9%231.txt");
+        assert!(place["region"]["startLine"].as_u64().unwrap() >= 1);
+    }
+}
+
+#[test]
+fn an_ignore_needs_a_reason_and_is_reported_when_it_matches_nothing() {
+    let (project, server) = project("requirements.txt", "torch==2.2.2\nnumpy==2.0.0\n");
+    let machine = |ignore: &str| {
+        format!(
+            "[environment]\npython = \"3.10\"\ndependencies = []\n\n[machine]\nplatform = \"linux-x86_64\"\n\n[audit]\nignore = [{ignore}]\n"
+        )
+    };
+    let flags = ["requirements.txt", "--machine", "m.toml"];
+    project.write("m.toml", &machine("{ code = \"numpy-abi\", reason = \"no arrays here\" }, { code = \"yanked\", reason = \"old\" }"));
+    let run = audit(&project, &server, &flags).expect(0);
+    let said = format!("{}{}", run.stdout, run.stderr);
+    assert!(said.contains("ignores yanked, which is not found any more"), "{said}");
+    for ignore in ["{ code = \"numpy-abi\" }", "{ code = \"numpy-abi\", reason = \" \" }"] {
+        project.write("m.toml", &machine(ignore));
+        let run = audit(&project, &server, &flags).expect(2);
+        assert!(run.stderr.contains("reason"), "{}", run.stderr);
+    }
+}
+
+#[test]
+fn encodings_are_read_as_pip_reads_them() {
+    let text = "torch==2.2.2\nnumpy==2.0.0\n";
+    let utf16: Vec<u8> =
+        [0xFEFF].into_iter().chain(text.encode_utf16()).flat_map(u16::to_le_bytes).collect();
+    let gbk = [&b"# -*- coding: gbk -*-\n# \xd6\xd0\xce\xc4\n"[..], text.as_bytes()].concat();
+    let with_mark = [&b"\xef\xbb\xbf"[..], text.as_bytes()].concat();
+    for bytes in [utf16, gbk, with_mark] {
+        let (project, server) = project("other.txt", "");
+        std::fs::write(project.path().join("requirements.txt"), &bytes).unwrap();
+        let run = audit(
+            &project,
+            &server,
+            &[&["requirements.txt", "--format", "json"][..], &LINUX].concat(),
+        );
+        assert_eq!(findings(&run), [("error".to_owned(), "numpy-abi".to_owned())], "{bytes:?}");
+    }
 }
 
 #[test]

@@ -7,7 +7,7 @@ use super::finding::{FactText, Finding, Severity};
 use super::judge::Case;
 use super::known::{self, Standing};
 use super::pick::{Missing, Unfit, label_of};
-use crate::machine::Brand;
+use crate::machine::{Brand, Platform};
 use crate::name::Name;
 use crate::rules::torch::backend_cuda;
 use crate::rules::{broken, index, library};
@@ -79,7 +79,27 @@ fn not_found(
         )),
         fix: newest.map(|newest| format!("the newest release there is {newest}")),
     };
+    let of_question = case.question.indexes.iter().filter_map(|id| case.question.source(*id));
+    let names: Vec<&str> = of_question.map(|source| source.name.as_str()).collect();
+    if let [only] = names.as_slice()
+        && let Some(fact) = index::does_not_list(only, name)
+    {
+        finding.code = "index-missing";
+        finding.message = format!("{what} is not on {only}: {}", fact.text);
+        finding.facts = vec![FactText::of(&fact)];
+        finding.fix = Some(
+            "use --extra-index-url instead of --index-url, so that PyPI is asked as well"
+                .to_owned(),
+        );
+        return finding;
+    }
     let Some(version) = version else { return finding };
+    if let Some(fact) = names.iter().find_map(|index| index::nightly_gone(index, version)) {
+        finding.message = format!("{what} cannot be found any more: {}", fact.text);
+        finding.facts = vec![FactText::of(&fact)];
+        finding.fix = Some("take a newer nightly build, or the release".to_owned());
+        return finding;
+    }
     if let Some(fact) = broken::deleted(name, version) {
         finding.code = code_of_rule(fact.rule);
         finding.message = format!("{what} cannot be found: {}", fact.text);
@@ -103,7 +123,7 @@ fn not_found(
             format!("the index of {backend} has no {name} {}", version.clone().without_local()),
             "builds that PyTorch has published",
         )];
-        finding.fix = Some(builds_text(version));
+        finding.fix = Some(builds_text(version, platform));
         return finding;
     }
     if let Some(label) = label {
@@ -235,10 +255,10 @@ fn spelled(name: Name, version: Option<&Pep440>) -> String {
 }
 
 /// The backends that a release of torch was built for.
-fn builds_text(version: &Pep440) -> String {
+fn builds_text(version: &Pep440, platform: Platform) -> String {
     let release = version.only_release();
     let mut backends: Vec<&str> = index::pytorch_backends().iter().map(String::as_str).collect();
-    backends.retain(|backend| known::torch(&release, backend) == Standing::There);
+    backends.retain(|backend| known::torch(&release, backend, platform) == Standing::There);
     if backends.is_empty() {
         "take another release".to_owned()
     } else {

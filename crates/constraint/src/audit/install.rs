@@ -149,19 +149,36 @@ impl<'a> Installer<'a> {
                     .get(&name)
                     .map_or_else(any_build, |(need, _)| meet(&need.ranges))
             };
+            let mut accepted: Vec<(Name, Range)> = Vec::new();
+            let own = held.clone();
             for (by, range) in requirers {
                 let next = held.intersection(&range);
                 if !next.is_empty() {
                     held = next;
+                    accepted.push((by, range));
                     continue;
                 }
-                if is_pinned(&by) || hopeless.contains(&(by, name)) {
-                    continue;
+                // The later one gives way; when it cannot, one of those before it that exclude it.
+                let mut steps = vec![(by, held.clone())];
+                for (earlier, bound) in &accepted {
+                    if bound.intersection(&range).is_empty() {
+                        let others = accepted.iter().filter(|(name, _)| name != earlier);
+                        let rest = others.fold(own.intersection(&range), |all, (_, range)| {
+                            all.intersection(range)
+                        });
+                        steps.push((*earlier, rest));
+                    }
                 }
-                if self.give_up(by, taken, name, &held) {
-                    return true;
+                for (culprit, held) in steps {
+                    if is_pinned(&culprit) || held.is_empty() || hopeless.contains(&(culprit, name))
+                    {
+                        continue;
+                    }
+                    if self.give_up(culprit, taken, name, &held) {
+                        return true;
+                    }
+                    hopeless.insert((culprit, name));
                 }
-                hopeless.insert((by, name));
             }
         }
         false

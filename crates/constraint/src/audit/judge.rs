@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::absent;
 use super::around;
+use super::beside;
 use super::code::code_of_rule;
 use super::conda;
 use super::finding::{FactText, Finding, Severity, Verdict};
@@ -70,6 +71,7 @@ pub fn audit(question: &Question, catalog: &dyn Catalog) -> Verdict {
     layers::judge(&mut case);
     places::judge(&mut case);
     around::judge(&mut case);
+    beside::judge(&mut case);
     case.finish()
 }
 

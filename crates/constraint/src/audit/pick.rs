@@ -221,6 +221,7 @@ impl<'a> Picker<'a> {
                 Page::Unread => unread.push(source),
             }
         }
+        unread.retain(|source| !self.lacks(*source, wish));
         for source in &unread {
             let found = self.by_facts(*source, wish);
             has_stable |= !found.is_empty();
@@ -279,7 +280,7 @@ impl<'a> Picker<'a> {
                 names.join(", ")
             ));
         }
-        if found_project || !unread.is_empty() {
+        if found_project || !unread.is_empty() || wish.exact {
             Pick::None(Missing::Version(newest))
         } else {
             Pick::None(Missing::Project)
@@ -295,7 +296,7 @@ impl<'a> Picker<'a> {
             return known;
         }
         let torch = self.torch_of(name, version);
-        torch.map_or(Standing::Unknown, |torch| known::torch(&torch, backend))
+        torch.map_or(Standing::Unknown, |torch| known::torch(&torch, backend, platform))
     }
 
     /// The torch that METADATA of a release on PyPI pins.
@@ -312,6 +313,15 @@ impl<'a> Picker<'a> {
             .find(|requirement| requirement.name.as_str() == TORCH)?;
         let exact = torch.specifiers.iter().find(|s| *s.operator() == Operator::Equal)?;
         Some(exact.version().only_release())
+    }
+
+    /// Whether an index is known not to have what is wished for, without being read.
+    fn lacks(&self, source: SourceId, wish: &Wish<'_>) -> bool {
+        let name = self.question.source(source).map_or("", |source| &source.name);
+        index::does_not_list(name, wish.name).is_some()
+            || self
+                .pinned(wish)
+                .is_some_and(|version| index::nightly_gone(name, &version).is_some())
     }
 
     /// Whether the build that is pinned is one that the index listed once, and lists no more.

@@ -253,6 +253,23 @@ fn rows_about_what_surrounds_a_file() {
         name(&row.name);
         specifiers(&row.versions);
     }
+    for row in &matrix::indexes().listing {
+        sourced(&row.source);
+        row.names.iter().for_each(|text| name(text));
+        assert!(
+            matrix::indexes().index.iter().any(|index| index.name == row.index),
+            "{}",
+            row.index
+        );
+    }
+    for row in &matrix::indexes().nightly {
+        sourced(&row.source);
+        assert!(row.keeps > 0 && row.oldest > 20_000_000);
+    }
+    for row in &matrix::torch().arm {
+        sourced(&row.source);
+        span(&row.from, &row.to);
+    }
     for row in &matrix::owners().installs {
         sourced(&row.source);
         name(&row.name);
