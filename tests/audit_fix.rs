@@ -115,6 +115,21 @@ fn an_index_that_is_added_is_used() {
 }
 
 #[test]
+fn extras_bring_the_libraries_that_are_missing() {
+    let text = "onnxruntime-gpu==1.23.2  # runs the model\n";
+    assert_eq!(
+        fixed("requirements.txt", text, &LINUX),
+        "onnxruntime-gpu[cuda,cudnn]==1.23.2  # runs the model\n"
+    );
+}
+
+#[test]
+fn a_wheel_that_is_named_by_its_url_counts() {
+    let text = "torch @ https://index.example/torch-2.2.2-cp310-cp310-manylinux1_x86_64.whl\nnumpy==2.0.0\n";
+    assert_eq!(fixed("requirements.txt", text, &LINUX), text.replace("2.0.0", "1.26.4"));
+}
+
+#[test]
 fn numpy_moves_and_torch_stays() {
     let text = "torch==2.2.2\nnumpy==2.0.0 ; python_version < '4'\n";
     assert_eq!(

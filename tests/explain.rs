@@ -285,5 +285,7 @@ fn an_environment_that_cannot_be() {
     error: a>=2 cannot be installed
 
       there is no a >=2; the newest is 1.0
+
+    help: `cuda-lock resolve` looks for changes that make it solvable
     ");
 }

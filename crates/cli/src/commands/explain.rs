@@ -89,6 +89,8 @@ fn answer(
         Err(SolveError::Conflict(found)) => {
             progress.clear();
             conflict::print(&found, false);
+            message::line("");
+            message::help("`cuda-lock resolve` looks for changes that make it solvable");
             return Ok(Exit::No);
         }
         Err(SolveError::Catalog(error)) => return Err(Exit::unreadable(&error)),

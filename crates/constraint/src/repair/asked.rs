@@ -156,7 +156,8 @@ pub(super) fn with_lines(
 ) -> Problem {
     let mut problem = base.clone();
     for (place, line) in question.lines.iter().enumerate() {
-        if line.wheel.is_some() || skip.contains(&line.requirement.name) {
+        // A wheel that a line names by its URL stands for the release of the same version.
+        if skip.contains(&line.requirement.name) {
             continue;
         }
         let Some(requirement) = write(place, &line.requirement) else { continue };

@@ -116,6 +116,7 @@ impl Auditor<'_> {
                     let line_of = asked.question.lines.get(*line);
                     (*line, Amended::Versions(now), line_of.map(|line| line.requirement.name))
                 }
+                Edit::Extras { line, now } => (*line, Amended::Extras(listed(now)), None),
                 Edit::Remove { line } => (*line, Amended::Remove, None),
                 Edit::Add { name, versions, near } => {
                     (*near, Amended::Add(format!("{name}{versions}")), Some(*name))
@@ -134,6 +135,7 @@ impl Auditor<'_> {
             };
             let amendment = match &amendment {
                 Amended::Versions(now) => Amendment::Versions { now },
+                Amended::Extras(now) => Amendment::Extras { now },
                 Amended::Remove => Amendment::Remove,
                 Amended::Add(text) => Amendment::Add { text },
                 Amended::Index(url) => Amendment::Index { url },
@@ -228,6 +230,10 @@ impl Auditor<'_> {
                     Some(requirement) => format!("{}{now}", requirement.name),
                     None => continue,
                 },
+                Edit::Extras { line: at, now } => match line(*at) {
+                    Some(requirement) => format!("{}[{}]", requirement.name, listed(now)),
+                    None => continue,
+                },
                 Edit::Remove { line: at } => match line(*at) {
                     Some(requirement) => format!("remove {}", requirement.name),
                     None => continue,
@@ -251,6 +257,12 @@ impl Auditor<'_> {
                 Edit::Versions { line, now } => {
                     let requirement = asked.question.lines.get(*line).map(|l| &l.requirement);
                     words.pins.extend(requirement.map(|r| format!("{}{now}", r.name)));
+                }
+                Edit::Extras { line, now } => {
+                    let requirement = asked.question.lines.get(*line).map(|l| &l.requirement);
+                    words.pins.extend(
+                        requirement.map(|r| format!("{}[{}]{}", r.name, listed(now), r.specifiers)),
+                    );
                 }
                 Edit::Remove { line } => {
                     let lines = &asked.question.lines;
@@ -282,6 +294,11 @@ impl Auditor<'_> {
     }
 }
 
+fn listed(extras: &[Name]) -> String {
+    let names: Vec<&str> = extras.iter().map(|extra| extra.as_str()).collect();
+    names.join(",")
+}
+
 /// The distribution whose versions an edit changes.
 fn edited(edit: &Edit, asked: &Asked) -> Option<Name> {
     match edit {
@@ -289,12 +306,13 @@ fn edited(edit: &Edit, asked: &Asked) -> Option<Name> {
             asked.question.lines.get(*line).map(|line| line.requirement.name)
         }
         Edit::Add { name, .. } => Some(*name),
-        Edit::Remove { .. } | Edit::AskIndex { .. } => None,
+        Edit::Extras { .. } | Edit::Remove { .. } | Edit::AskIndex { .. } => None,
     }
 }
 
 enum Amended<'a> {
     Versions(&'a str),
+    Extras(String),
     Remove,
     Add(String),
     Index(String),
@@ -363,6 +381,7 @@ fn words_of(input: &Input, entry: &Entry, amendment: Amendment<'_>) -> String {
         Amendment::Versions { now } => {
             format!("{name}{now} instead of {name}{}{hashed}", entry.specifier)
         }
+        Amendment::Extras { now } => format!("{name}[{now}] instead of {name}"),
         Amendment::Remove => format!("remove {name}{}", entry.specifier),
         Amendment::Add { text } => format!("add {text}{hashed}"),
         Amendment::Index { url } => format!("add --extra-index-url {url}"),
