@@ -74,7 +74,9 @@ mod tests {
         let at = |year: u16| file("foo-1.zip", &format!("{year}-05-01T00:00:00Z"));
         assert!(silent.why(name, &at(2020)).is_some());
         assert!(silent.why(name, &file("foo-1.zip", "no time")).is_none());
-        assert!(silent.why(name, &file("foo-1-py3-none-any.whl", "2010-05-01T00:00:00Z")).is_none());
+        assert!(
+            silent.why(name, &file("foo-1-py3-none-any.whl", "2010-05-01T00:00:00Z")).is_none()
+        );
         for year in [2025, 2024, 2023] {
             assert!(silent.why(name, &at(2022)).is_none(), "before {year}");
             silent.note(name, &at(year));

@@ -101,9 +101,7 @@ impl Inner {
         apart(size, move || match metadata_from_sdist(kind, sdist) {
             Ok(metadata) => about(name, &named, metadata).map(Said::Metadata),
             // That an sdist must be built first does not change either, and finding out took a download.
-            Err(why @ SdistError::Old(_)) => {
-                Ok(Said::Old(silent(name, &named, &why.to_string())))
-            }
+            Err(why @ SdistError::Old(_)) => Ok(Said::Old(silent(name, &named, &why.to_string()))),
             Err(
                 why @ (SdistError::NotStatic(_) | SdistError::NoPkgInfo | SdistError::Metadata(_)),
             ) => Ok(Said::Nothing(silent(name, &named, &why.to_string()))),
@@ -193,7 +191,6 @@ fn silent(name: Name, file: &File, why: &str) -> String {
         file.filename
     )
 }
-
 
 /// The version in a file name, if it can be read.
 pub(crate) fn version(filename: &str, name: Name) -> Option<Version> {
