@@ -107,6 +107,29 @@ fn the_label_changes_and_the_index_is_added() {
 }
 
 #[test]
+fn an_index_that_is_added_is_used() {
+    let machine = ["--platform", "linux-x86_64", "--python", "3.10", "--driver", "535.104.05"];
+    let text = "--extra-index-url WHL/cu118\ntorch\n";
+    let fixed = fixed("requirements.txt", text, &machine);
+    assert_eq!(fixed, "--extra-index-url WHL/cu118\ntorch==2.7.1+cu118\n");
+}
+
+#[test]
+fn extras_bring_the_libraries_that_are_missing() {
+    let text = "onnxruntime-gpu==1.23.2  # runs the model\n";
+    assert_eq!(
+        fixed("requirements.txt", text, &LINUX),
+        "onnxruntime-gpu[cuda,cudnn]==1.23.2  # runs the model\n"
+    );
+}
+
+#[test]
+fn a_wheel_that_is_named_by_its_url_counts() {
+    let text = "torch @ https://index.example/torch-2.2.2-cp310-cp310-manylinux1_x86_64.whl\nnumpy==2.0.0\n";
+    assert_eq!(fixed("requirements.txt", text, &LINUX), text.replace("2.0.0", "1.26.4"));
+}
+
+#[test]
 fn numpy_moves_and_torch_stays() {
     let text = "torch==2.2.2\nnumpy==2.0.0 ; python_version < '4'\n";
     assert_eq!(
@@ -240,6 +263,7 @@ fn json_has_the_edits_and_whether_they_hold() {
             "line": 2, "column": 8, "end_line": 2, "end_column": 13,
             "old": "2.0.0", "new": "1.26.4",
         }],
+        "command": null,
         "verified": true,
     });
     assert_eq!(finding["fix"], expected);
@@ -314,4 +338,31 @@ fn locks_are_not_edited_and_what_to_run_is_said() {
     let _ = run;
     let run = bench.audit(&[&["uv.lock"], &LINUX[..]].concat()).expect(1);
     assert!(run.stdout.contains("run: uv add"), "{}", run.stdout);
+}
+
+/// `docs/audit.md` shows a report; it is the one that the program prints.
+#[test]
+fn the_documented_report_is_what_is_printed() {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/audit.md");
+    let docs = std::fs::read_to_string(docs).unwrap();
+    let block = |fence: &str| {
+        let start = docs.find(fence).unwrap() + fence.len();
+        docs[start..].split("```").next().unwrap().to_owned()
+    };
+    let input = block("```text requirements.txt\n");
+    let bench = Bench::new(&[("requirements.txt", &input)]);
+    let json = ["requirements.txt", "--format", "json"];
+    let run = bench.audit(&[&json[..], &LINUX].concat()).expect(1);
+    let printed = report(&run);
+    let shown: Value = serde_json::from_str(&block("```json\n")).unwrap();
+    let keys =
+        |value: &Value| -> Vec<String> { value.as_object().unwrap().keys().cloned().collect() };
+    assert_eq!(keys(&shown), keys(&printed));
+    for key in ["schema", "machine", "findings", "unchecked", "changed", "remarks"] {
+        assert_eq!(shown[key], printed[key], "{key}:\n{}", run.stdout);
+    }
+    let checked = printed["checked"].as_array().unwrap();
+    for build in shown["checked"].as_array().unwrap() {
+        assert!(checked.contains(build), "{build} is not in {}", printed["checked"]);
+    }
 }

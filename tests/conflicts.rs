@@ -12,10 +12,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cuda_lock_constraint::catalog::Catalog;
+use cuda_lock_constraint::constraint::{Force, Reason};
 use cuda_lock_constraint::explain;
 use cuda_lock_constraint::fix::{self, Budget, Change};
 use cuda_lock_constraint::name::Name;
-use cuda_lock_constraint::solve::{Problem, SolveError, Statement, solve};
+use cuda_lock_constraint::package::Package;
+use cuda_lock_constraint::solve::{LayerBound, Problem, SolveError, Statement, solve};
 use cuda_lock_constraint::version::system_range;
 
 use catalog::{Index, glibc, on, problem, pypi};
@@ -31,6 +33,7 @@ fn change(change: &Change) -> String {
         Change::ExcludeNewer { until } => format!("exclude-newer {}", until.unwrap()),
         Change::Backend { name } => format!("backend {name:?}"),
         Change::NoWish { layer } => format!("no wish for {layer}"),
+        Change::Wheels => "libraries from wheels".to_owned(),
         Change::Driver { at_least } => format!("driver >= {at_least}"),
         Change::Glibc { at_least } => format!("glibc >= {at_least}"),
         Change::Python { version } => format!("python {version}"),
@@ -45,6 +48,7 @@ fn report(problem: Problem, index: Index) -> String {
         Ok(solution) => panic!("there is an answer: {:?}", solution.builds.keys()),
         Err(error) => panic!("{error}"),
     };
+    let conflict = fix::among_pins(&problem, &catalog, &conflict).unwrap_or(conflict);
     let said = |said: Statement| match said.source {
         Some(source) => format!("{} | {source}", said.text),
         None => said.text,
@@ -59,8 +63,10 @@ fn report(problem: Problem, index: Index) -> String {
         let gives: Vec<String> = fix.gives.iter().map(|(name, v)| format!("{name} {v}")).collect();
         lines.push(format!("fix: {} ({})", changes.join(" and "), gives.join(", ")));
     }
-    if let Some(also) = &found.also {
-        lines.extend(also.statements().into_iter().map(|said| format!("also: {}", said.text)));
+    for also in &found.also {
+        lines.push(format!("even without {}:", also.without.text()));
+        let said = also.conflict.statements().into_iter();
+        lines.extend(said.map(|said| format!("also: {}", said.text)));
     }
     lines.join("\n")
 }
@@ -128,16 +134,16 @@ fn gpu_newer_than_the_code() {
 
 #[test]
 fn cudnn_8_with_cuda_12_has_no_partner() {
-    insta::assert_snapshot!(plain(&["torch==2.3.1", "onnxruntime-gpu"]), @r#"
+    insta::assert_snapshot!(plain(&["torch==2.3.1", "onnxruntime-gpu"]), @"
     env.toml asks for onnxruntime-gpu and torch==2.3.1
-    onnxruntime-gpu <=1.18.1 needs CUDA 11 | onnxruntime-gpu 1.18.1 from PyPI is built for CUDA 11 and cuDNN 8; DT_NEEDED and PTX ISA of one wheel per platform and release
+    onnxruntime-gpu 1.16.3 to 1.18.1 needs CUDA 11 | onnxruntime-gpu 1.18.1 from PyPI is built for CUDA 11 and cuDNN 8; DT_NEEDED and PTX ISA of one wheel per platform and release
     onnxruntime-gpu >=1.19.2 needs cuDNN 9 | onnxruntime-gpu 1.31.1 from PyPI is built for CUDA 13 and cuDNN 9; DT_NEEDED and PTX ISA of one wheel per platform and release
     torch 2.3.1 needs CUDA 12.1 | METADATA of torch 2.3.1: nvidia-cuda-runtime-cu12 (==12.1.105)
     torch 2.3.1 needs cuDNN 8.9.2.26 | METADATA of torch 2.3.1: nvidia-cudnn-cu12 (==8.9.2.26)
     note: onnxruntime-gpu 1.17.0 to 1.18.0 for CUDA 12 and cuDNN 8 is on the index onnxruntime-cuda-12, which env.toml leaves out
     fix: torch==2.3.1 -> torch==2.4.0 (onnxruntime-gpu 1.23.2, torch 2.4.0)
     fix: without onnxruntime-gpu (torch 2.3.1)
-    "#);
+    ");
 }
 
 #[test]
@@ -256,13 +262,13 @@ fn python_newer_than_the_wheels() {
 
 #[test]
 fn python_newer_than_the_wheels_of_a_companion() {
-    insta::assert_snapshot!(report(problem("3.13", &["torch", "torchvision==0.19.0"]), pypi()), @r#"
+    insta::assert_snapshot!(report(problem("3.13", &["torch", "torchvision==0.19.0"]), pypi()), @"
     the machine has Python 3.13
     env.toml asks for torchvision==0.19.0
     torchvision 0.19.0 has wheels for Python 3.8 to 3.12 | file names of torchvision 0.19.0 on the index
     fix: torchvision==0.19.0 -> torchvision==0.21.0 (torchvision 0.21.0)
     fix: python 3.12 (torchvision 0.19.0)
-    "#);
+    ");
 }
 
 #[test]
@@ -318,12 +324,11 @@ fn a_version_above_the_newest() {
 
 #[test]
 fn a_misspelt_name() {
-    insta::assert_snapshot!(plain(&["onnxruntime-gpuu>=1.18"]), @r#"
+    insta::assert_snapshot!(plain(&["onnxruntime-gpuu>=1.18"]), @"
     env.toml asks for onnxruntime-gpuu>=1.18
     onnxruntime-gpuu is on none of the indexes that were asked; did you mean onnxruntime-gpu?
-    fix: onnxruntime-gpuu>=1.18 -> onnxruntime-gpu>=1.18 ()
-    fix: without onnxruntime-gpuu>=1.18 ()
-    "#);
+    fix: onnxruntime-gpuu>=1.18 -> onnxruntime-gpu>=1.18 (onnxruntime-gpu 1.31.1)
+    ");
 }
 
 #[test]
@@ -342,13 +347,13 @@ fn only_pre_releases() {
         "1",
         &["thing>=1.5"],
     );
-    insta::assert_snapshot!(report(problem("3.11", &["user"]), index), @r#"
+    insta::assert_snapshot!(report(problem("3.11", &["user"]), index), @"
     env.toml asks for user
     user 1 needs thing >=1.5 | METADATA of user 1: thing>=1.5
-    thing 2.0rc1 cannot be chosen: every release in this range is a pre-release, and those are taken only when they are asked for
+    thing 2.0rc1 is a pre-release, and those are taken only when they are asked for
     fix: pre-releases (user 1)
     fix: without user ()
-    "#);
+    ");
 }
 
 #[test]
@@ -358,11 +363,11 @@ fn only_withdrawn_releases() {
         "2.0",
         "broken on Python 3.11",
     );
-    insta::assert_snapshot!(report(problem("3.11", &["thing>=2"]), index), @r#"
+    insta::assert_snapshot!(report(problem("3.11", &["thing>=2"]), index), @"
     env.toml asks for thing>=2
-    thing 2.0 cannot be chosen: it is yanked: broken on Python 3.11
+    thing 2.0 is yanked: broken on Python 3.11
     fix: thing>=2 -> thing>=1.0 (thing 1.0)
-    "#);
+    ");
 }
 
 #[test]
@@ -374,23 +379,24 @@ fn only_newer_than_the_cut_off() {
         .uploaded("thing", "2.0", "2026-03-04");
     let mut problem = problem("3.11", &["thing>=2"]);
     problem.policy.exclude_newer = Some("2026-01-01T00:00:00Z".parse().unwrap());
-    insta::assert_snapshot!(report(problem, index), @r#"
+    insta::assert_snapshot!(report(problem, index), @"
     env.toml asks for thing>=2
-    thing 2.0 cannot be chosen: all its files are newer than exclude-newer
+    thing 2.0 is newer than exclude-newer allows
     fix: thing>=2 -> thing>=1.0 (thing 1.0)
     fix: exclude-newer 2026-03-04T00:00:01Z (thing 2.0)
-    "#);
+    ");
 }
 
 #[test]
 fn only_wheels_for_another_platform() {
     let mut index = pypi().with("thing", "1.0", &[]);
     index.release("thing", "1.0").tags = vec!["cp311-cp311-win_amd64".to_owned()];
-    insta::assert_snapshot!(report(problem("3.11", &["thing"]), index), @r#"
+    insta::assert_snapshot!(report(problem("3.11", &["thing"]), index), @"
+    the machine has platform linux-x86_64
     env.toml asks for thing
-    thing 1.0 cannot be chosen: no file fits this machine and Python (thing-1.0-cp311-cp311-win_amd64.whl: it is for Windows on x86-64)
+    thing 1.0 has wheels only for windows-x86_64
     fix: without thing ()
-    "#);
+    ");
 }
 
 #[test]
@@ -405,36 +411,81 @@ fn a_wish_that_no_build_grants() {
     "#);
 }
 
+/// What a container image, or another target of env.toml, asks of a layer beside env.toml's own wish.
 #[test]
-fn library_pins_two_levels_down() {
-    let wishes = ["numpy", "torch==2.3.1", "torchvision", "tensorflow[and-cuda]==2.16.1"];
-    insta::assert_snapshot!(plain(&wishes), @r#"
-    env.toml asks for tensorflow[and-cuda]==2.16.1 and torch==2.3.1
-    tensorflow 2.16.1 needs cuDNN >=8.9.7.29,<9 | tensorflow 2.16.1 uses cuDNN 8.9.7.29 or a newer 8.x; METADATA of tensorflow 2.16.1, extra and-cuda: the cuDNN it is compiled with
-    torch 2.3.1 needs cuDNN 8.9.2.26 | METADATA of torch 2.3.1: nvidia-cudnn-cu12 (==8.9.2.26)
-    fix: without tensorflow[and-cuda]==2.16.1 (torch 2.3.1)
+fn two_bounds_on_one_layer() {
+    let mut problem = problem("3.11", &["torch==2.6.0"]);
+    problem.machine.cuda = Some(("<12".to_owned(), system_range("<12").unwrap()));
+    problem.bounds.push(LayerBound {
+        package: Package::Cuda,
+        range: system_range(">=12.4").unwrap(),
+        force: Force::Requires,
+        reason: Reason::Manifest { text: "cuda = \">=12.4\" of the target deploy".into() },
+    });
+    insta::assert_snapshot!(report(problem, pypi()), @r#"
+    env.toml asks for cuda = "<12" and cuda = ">=12.4" of the target deploy
+    fix: no wish for CUDA ()
     "#);
 }
 
 #[test]
+fn library_pins_two_levels_down() {
+    let wishes = ["numpy", "torch==2.3.1", "torchvision", "tensorflow[and-cuda]==2.16.1"];
+    insta::assert_snapshot!(plain(&wishes), @"
+    env.toml asks for tensorflow[and-cuda]==2.16.1 and torch==2.3.1
+    tensorflow 2.16.1 needs cuDNN >=8.9.7.29,<9 | tensorflow 2.16.1 uses cuDNN 8.9.7.29 or a newer 8.x; METADATA of tensorflow 2.16.1, extra and-cuda: the cuDNN it is compiled with
+    torch 2.3.1 needs cuDNN 8.9.2.26 | METADATA of torch 2.3.1: nvidia-cudnn-cu12 (==8.9.2.26)
+    fix: without tensorflow[and-cuda]==2.16.1 (torch 2.3.1)
+    ");
+}
+
+/// Each pair of the three collides; the one that is pinned on both sides says most.
+#[test]
+fn what_pins_collide_on_comes_first() {
+    let wishes = ["torch==2.3.1", "onnxruntime-gpu", "tensorflow[and-cuda]==2.16.1"];
+    insta::assert_snapshot!(plain(&wishes), @"
+    env.toml asks for tensorflow[and-cuda]==2.16.1 and torch==2.3.1
+    tensorflow 2.16.1 needs cuDNN >=8.9.7.29,<9 | tensorflow 2.16.1 uses cuDNN 8.9.7.29 or a newer 8.x; METADATA of tensorflow 2.16.1, extra and-cuda: the cuDNN it is compiled with
+    torch 2.3.1 needs cuDNN 8.9.2.26 | METADATA of torch 2.3.1: nvidia-cudnn-cu12 (==8.9.2.26)
+    fix: without tensorflow[and-cuda]==2.16.1 and torch==2.3.1 -> torch==2.4.0 (torch 2.4.0)
+    even without torch==2.3.1:
+    also: env.toml asks for onnxruntime-gpu and tensorflow[and-cuda]==2.16.1
+    also: onnxruntime-gpu 1.19.2 to 1.23.2 needs nvidia-cudnn-cu12 >=9.0,<10
+    also: tensorflow[and-cuda] 2.16.1 needs nvidia-cudnn-cu12==8.9.7.29
+    also: onnxruntime-gpu 1.16.3 to 1.18.1 and 1.31.1 need CUDA 11 or 13
+    also: tensorflow[and-cuda] 2.16.1 needs CUDA 12.3
+    even without tensorflow[and-cuda]==2.16.1:
+    also: env.toml asks for onnxruntime-gpu and torch==2.3.1
+    also: onnxruntime-gpu 1.16.3 to 1.18.1 needs CUDA 11
+    also: onnxruntime-gpu >=1.19.2 needs cuDNN 9
+    also: torch 2.3.1 needs CUDA 12.1
+    also: torch 2.3.1 needs cuDNN 8.9.2.26
+    ");
+}
+
+#[test]
 fn a_library_pinned_by_hand() {
-    insta::assert_snapshot!(plain(&["torch==2.4.0", "nvidia-cudnn-cu12==9.10.2.21"]), @r#"
+    insta::assert_snapshot!(plain(&["torch==2.4.0", "nvidia-cudnn-cu12==9.10.2.21"]), @"
     env.toml asks for nvidia-cudnn-cu12==9.10.2.21 and torch==2.4.0
     torch 2.4.0 needs cuDNN 9.1.0.70 | METADATA of torch 2.4.0: nvidia-cudnn-cu12==9.1.0.70
     fix: torch==2.4.0 -> torch==2.8.0 (torch 2.8.0)
-    fix: nvidia-cudnn-cu12==9.10.2.21 -> nvidia-cudnn-cu12==9.1.0.70 (torch 2.4.0)
-    "#);
+    fix: nvidia-cudnn-cu12==9.10.2.21 -> nvidia-cudnn-cu12==9.1.0.70 (torch 2.4.0, nvidia-cudnn-cu12 9.1.0.70)
+    ");
 }
 
 #[test]
 fn two_conflicts_at_once() {
     let wishes = ["torch==2.3.1", "torchvision==0.15.2", "numpy>=2", "onnxruntime==1.18.1"];
-    insta::assert_snapshot!(plain(&wishes), @r#"
+    insta::assert_snapshot!(plain(&wishes), @"
     env.toml asks for torch==2.3.1 and torchvision==0.15.2
     torchvision 0.15.2 needs torch==2.0.1 | METADATA of torchvision 0.15.2: torch (==2.0.1)
+    fix: torch==2.3.1 -> torch==2.0.1 and numpy>=2 -> numpy>=1.26.4 (torch 2.0.1, torchvision 0.15.2, numpy 1.26.4)
+    fix: torchvision==0.15.2 -> torchvision==0.18.1 and numpy>=2 -> numpy>=1.26.4 (torch 2.3.1, torchvision 0.18.1, numpy 1.26.4)
+    fix: torchvision==0.15.2 -> torchvision==0.18.1 and onnxruntime==1.18.1 -> onnxruntime==1.23.2 (torch 2.3.1, torchvision 0.18.1, onnxruntime 1.23.2)
+    even without torch==2.3.1:
     also: env.toml asks for numpy>=2 and onnxruntime==1.18.1
     also: onnxruntime 1.18.1 needs numpy <2
-    "#);
+    ");
 }
 
 /// Why `name` is where it is, and why it is not newer.
@@ -457,14 +508,14 @@ fn explained(problem: Problem, name: &str) -> String {
 #[test]
 fn why_torch_is_not_newer() {
     let problem = on("535.104.05", "RTX 3090", &["torch", "torchvision"]);
-    insta::assert_snapshot!(explained(problem, "torch"), @r#"
+    insta::assert_snapshot!(explained(problem, "torch"), @"
     torch 2.6.0
     env.toml needs any version | torch
     torchvision 0.21.0 needs ==2.6.0 | METADATA: torch==2.6.0
-    2.8.0: torchvision >=0.15.2 needs torch <=2.0.1, >=2.3.1,<=2.6.0 or >=2.11.0; env.toml asks for torchvision
-    2.10.0: torchvision >=0.15.2 needs torch <=2.0.1, >=2.3.1,<=2.6.0 or >=2.11.0; env.toml asks for torchvision
+    2.8.0: torchvision >=0.15.2 needs torch <=2.6.0 or >=2.11.0; env.toml asks for torchvision
+    2.10.0: torchvision >=0.15.2 needs torch <=2.6.0 or >=2.11.0; env.toml asks for torchvision
     2.11.0: torch 2.11.0 needs CUDA 13.0; CUDA 13.0 needs driver >=580.65.06; the machine has driver 535.104.05
-    "#);
+    ");
 }
 
 #[test]

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Makes a small recording of a simple index for the tests.
 
-    python record.py INDEX_URL OUT.json.gz [--seed DIR]
+    python record.py INDEX_URL OUT.json.gz [--wanted FILE] [--seed DIR]
 
 INDEX_URL is a simple repository that answers in JSON (PEP 691), such as https://index.example/simple. Which projects,
-releases, Pythons and platforms are kept is written in record.toml beside this file. Needs Python 3.11 and `packaging`.
+releases, Pythons and platforms are kept is written in record.toml beside this file, or in FILE. Needs Python 3.11 and `packaging`.
 
 Kept of each file: name, sha256, size, requires-python, yanked, upload time. Kept of each METADATA: its headers, without
 Description, Classifier and the like; equal texts are stored once. METADATA is read from the sidecar file, else from the
@@ -26,6 +26,7 @@ MARKER_PLATFORMS = {
     "linux-x86_64": ("linux", "Linux", "x86_64", "posix"),
     "linux-aarch64": ("linux", "Linux", "aarch64", "posix"),
     "windows-x86_64": ("win32", "Windows", "AMD64", "nt"),
+    "macos-arm64": ("darwin", "Darwin", "arm64", "posix"),
 }
 SMALL_SDIST = 1 << 20
 
@@ -131,6 +132,18 @@ class Wanted:
     def __init__(self, path):
         with open(path, "rb") as file:
             self.table = tomllib.load(file)
+        # A closed recording has the projects that are named and no others: requirements on others are left out.
+        names = {canonicalize_name(Requirement(text).name) for text in self.table["roots"] + self.table["also"]}
+        self.closed = names if self.table.get("closed") else None
+
+    def is_outside(self, requirement):
+        name = canonicalize_name(requirement.name)
+        return self.closed is not None and not any(fnmatch.fnmatch(name, known) for known in [*self.closed, *self.table["elsewhere"]])
+
+    def releases(self, name):
+        """The releases that are kept, where they are listed one by one."""
+        listed = self.table.get("releases", {}).get(name)
+        return listed and {Version(text) for text in listed.split()}
 
     def since(self, name):
         for pattern, version in self.table["since"].items():
@@ -159,6 +172,8 @@ class Wanted:
                 if system == "linux" and re.fullmatch(rf"(manylinux.*|linux)_{machine}", tag):
                     return parts[1], build, platform
                 if system == "windows" and tag == "win_amd64":
+                    return parts[1], build, platform
+                if system == "macos" and re.fullmatch(rf"macosx_.*_({machine}|universal2)", tag):
                     return parts[1], build, platform
         return None
 
@@ -233,7 +248,7 @@ class Recorder:
             self.projects[name] = self.rows(name, page) if page else None
         found = {}
         for row in self.projects[name] or []:
-            for requirement in self.requirements(row.get("metadata")):
+            for requirement in self.requirements(row.get("metadata")) if self.wanted.closed is None else []:
                 key = str(requirement)
                 if key not in found and self.applies(requirement, self.extras[name]):
                     found[key] = requirement
@@ -276,8 +291,10 @@ class Recorder:
             except InvalidVersion:
                 continue
         kept = sorted(v for v in releases if not v.is_prerelease or name.startswith("nvidia-"))
-        since = self.wanted.since(name)
-        if since is not None:
+        since, listed = self.wanted.since(name), self.wanted.releases(name)
+        if listed:
+            kept = sorted(listed & releases.keys())
+        elif since is not None:
             kept = [v for v in kept if v >= since]
         else:
             usable = [v for v in kept if any(f["filename"].endswith(".whl") and
@@ -303,9 +320,20 @@ class Recorder:
                 rows.append(self.row(file, digest))
         return rows
 
+    def closed(self, text):
+        """The text without requirements on projects that a closed recording leaves out."""
+        def stays(line):
+            field, _, value = line.partition(":")
+            try:
+                return field.lower() != "requires-dist" or not self.wanted.is_outside(Requirement(value.strip()))
+            except InvalidRequirement:
+                return False
+
+        return "".join(line for line in text.splitlines(keepends=True) if self.wanted.closed is None or stays(line))
+
     def text(self, path, make):
         try:
-            text = headers_only(self.stored(path, make))
+            text = self.closed(headers_only(self.stored(path, make)))
         except (OSError, zipfile.BadZipFile, tarfile.TarError, IndexError, ValueError) as error:
             print(f"no METADATA: {path}: {error!r}", file=sys.stderr)
             return None
@@ -342,10 +370,11 @@ def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("index")
     arguments.add_argument("out")
+    here = os.path.dirname(os.path.abspath(__file__))
+    arguments.add_argument("--wanted", default=os.path.join(here, "record.toml"))
     arguments.add_argument("--seed")
     given = arguments.parse_args()
-    here = os.path.dirname(os.path.abspath(__file__))
-    recorder = Recorder(given.index, Wanted(os.path.join(here, "record.toml")), given.seed)
+    recorder = Recorder(given.index, Wanted(given.wanted), given.seed)
     recorder.walk()
     recorder.save(given.out)
 

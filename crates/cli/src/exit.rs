@@ -2,6 +2,11 @@
 
 use std::process::ExitCode;
 
+use cuda_lock_constraint::catalog::CatalogError;
+use cuda_lock_formats::diagnostic::Diagnostics;
+
+use crate::output::message;
+
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
@@ -13,6 +18,20 @@ pub enum Exit {
     BadInput = 2,
     /// An index could not be read.
     Network = 3,
+}
+
+impl Exit {
+    /// Prints what is wrong with a file.
+    pub fn bad_input(diagnostics: Diagnostics) -> Self {
+        message::diagnostics(&diagnostics);
+        Self::BadInput
+    }
+
+    /// Prints why an index could not be read.
+    pub fn unreadable(error: &CatalogError) -> Self {
+        message::error(error);
+        Self::Network
+    }
 }
 
 impl From<Exit> for ExitCode {

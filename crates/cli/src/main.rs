@@ -11,6 +11,7 @@ mod lock;
 mod output;
 mod plan;
 mod problem;
+mod run;
 mod targets;
 
 use std::process::ExitCode;

@@ -26,6 +26,8 @@ use pep440_rs::Version as Pep440;
 use serde_spanned::Spanned;
 
 use crate::args::Network;
+use crate::exit::Exit;
+use crate::output::message;
 pub use others::other_backends;
 pub use sources::{Sources, known, none_left};
 
@@ -114,6 +116,21 @@ pub fn fetcher(manifest: &Manifest, sources: &Sources, network: &Network) -> Fet
 /// When a name in `only-indexes` or `[sources]` is no index.
 pub fn sources(manifest: &Manifest, manifest_path: &Path) -> Result<Sources, Diagnostics> {
     sources::sources(manifest, manifest_path)
+}
+
+/// Reads env.toml.
+///
+/// # Errors
+/// When it cannot be used; the reason has been printed.
+pub fn read_manifest(path: &Path) -> Result<Manifest, Exit> {
+    let bytes = fs_err::read(path).map_err(|error| {
+        message::error(format_args!("{error}"));
+        if error.kind() == std::io::ErrorKind::NotFound {
+            message::help("name the file, as in: cuda-lock resolve path/to/env.toml");
+        }
+        Exit::BadInput
+    })?;
+    Manifest::parse_bytes(&bytes, &path.display().to_string()).map_err(Exit::bad_input)
 }
 
 fn at_top(manifest: &Manifest, text: &str) -> Diagnostics {
@@ -206,7 +223,9 @@ fn policy(manifest: &Manifest, exclude_newer: Option<&ExcludeNewer>) -> Policy {
             manifest::Prerelease::IfNecessaryOrExplicit => Prerelease::IfNecessaryOrExplicit,
         },
         exclude_newer: exclude_newer.or(stated).map(|date| date.before),
+        ignore_advice: false,
         preferences: BTreeMap::new(),
+        nearest: BTreeMap::new(),
     }
 }
 

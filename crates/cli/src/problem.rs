@@ -8,7 +8,6 @@ use clap::ValueEnum as _;
 use cuda_lock_constraint::catalog::Catalog;
 use cuda_lock_fetcher::Fetcher;
 use cuda_lock_formats::atomic::{Output, write_all};
-use cuda_lock_formats::diagnostic::Diagnostics;
 use cuda_lock_formats::manifest::{self, Manifest};
 use cuda_lock_formats::problem::{FORMAT, Header, Model, ProblemFile, Recording, Replay, Upgrade};
 use serde_spanned::Spanned;
@@ -89,9 +88,10 @@ pub fn read(args: &Resolve, path: &Path) -> Result<(Resolve, Manifest, Answers),
         Exit::BadInput
     })?;
     let name = path.display().to_string();
-    let ProblemFile { header, records } = ProblemFile::parse(&bytes, &name).map_err(bad)?;
+    let ProblemFile { header, records } =
+        ProblemFile::parse(&bytes, &name).map_err(Exit::bad_input)?;
     // Messages speak of env.toml as its owner knows it.
-    let mut manifest = Manifest::parse(&header.manifest, "env.toml").map_err(bad)?;
+    let mut manifest = Manifest::parse(&header.manifest, "env.toml").map_err(Exit::bad_input)?;
     if let Some(model) = &header.model {
         let number = |value| Some(Spanned::new(0..0, u32::try_from(value).unwrap_or(u32::MAX)));
         manifest.model = Some(manifest::Model {
@@ -175,9 +175,4 @@ fn flags(upgrade: &Upgrade) -> args::Upgrade {
         upgrade_stack: upgrade.stack,
         within: upgrade.within.as_deref().and_then(|text| Within::from_str(text, false).ok()),
     }
-}
-
-fn bad(diagnostics: Diagnostics) -> Exit {
-    message::diagnostics(&diagnostics);
-    Exit::BadInput
 }

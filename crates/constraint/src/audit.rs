@@ -13,10 +13,11 @@
 //! | `pick` | which build an installer takes for one name |
 //! | `install` | all builds it takes, dependencies included |
 //! | `conda` | what conda packages stand for, and which channel has them |
-//! | `judge`, `layers`, `absent`, `places`, `around` | what does not hold |
+//! | `judge`, `layers`, `absent`, `places`, `around`, `beside` | what does not hold |
 
 mod absent;
 mod around;
+mod beside;
 mod code;
 mod conda;
 mod finding;

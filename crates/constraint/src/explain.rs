@@ -4,6 +4,7 @@
 //! with that release asked for: the proof that there is no answer, in one line, is the reason.
 
 mod driver;
+mod layers;
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -20,6 +21,7 @@ use crate::solve::{Problem, Solution, SolveError, range_text, solve};
 use crate::version::{DistVersion, Version};
 
 pub use driver::{Drivers, drivers};
+pub use layers::layer;
 
 /// Newer releases that are tried: the next ones, and the newest.
 const TRIED: usize = 8;
@@ -33,7 +35,7 @@ pub struct Explanation {
     pub version: String,
     /// Who needs it, and which versions.
     pub held_by: Vec<Holder>,
-    /// Newer releases, ascending, and what stands against each. Empty for layers.
+    /// Newer releases, ascending, and what stands against each. Empty for what the machine fixes, such as its GPU.
     pub newer: Vec<Newer>,
     /// Newer releases between these that were not tried.
     pub not_tried: usize,
@@ -74,10 +76,7 @@ pub fn distribution(
     let Some(chosen) = solution.builds.get(&name) else { return Ok(None) };
     let package = Package::dist(name);
     let newer = newer_releases(catalog, &chosen.version, name)?;
-    let not_tried = newer.len().saturating_sub(TRIED);
-    // The next releases, and the newest one.
-    let near = newer.iter().take(TRIED - 1);
-    let tried: Vec<&Pep440> = near.chain(newer.iter().skip(TRIED - 1).last()).collect();
+    let (tried, not_tried) = next_and_newest(&newer);
     let newer = tried.into_iter().map(|v| judge(problem, catalog, solution, name, v)).collect();
     Ok(Some(Explanation {
         name: name.to_string(),
@@ -88,17 +87,11 @@ pub fn distribution(
     }))
 }
 
-/// Explains a layer of the machine; `None` when nothing needs it.
-#[must_use]
-pub fn layer(solution: &Solution, package: Package) -> Option<Explanation> {
-    let version = solution.layers.get(&package)?;
-    Some(Explanation {
-        name: package.to_string(),
-        version: version.to_string(),
-        held_by: holders(solution, package),
-        newer: Vec::new(),
-        not_tried: 0,
-    })
+/// The next versions and the newest one, of an ascending list; and how many were left out.
+fn next_and_newest<T>(versions: &[T]) -> (Vec<&T>, usize) {
+    let near = versions.iter().take(TRIED - 1);
+    let tried = near.chain(versions.iter().skip(TRIED - 1).last()).collect();
+    (tried, versions.len().saturating_sub(TRIED))
 }
 
 /// Who needs a package, the tightest bounds first; of several bounds of one subject only the tightest.
@@ -174,21 +167,36 @@ fn judge(
         return newer(Some(format!("env.toml asks for {}", requirement.text())), Vec::new());
     }
     let mut forced = problem.clone();
-    let Ok(pin) = format!("{name}=={release}").parse::<Requirement>() else {
+    let question = format!("{name}=={release}");
+    let Ok(pin) = question.parse::<Requirement>() else {
         return newer(Some("its version cannot be asked for".to_owned()), Vec::new());
     };
     forced.requirements.push(Arc::new(pin));
-    match solve(Arc::new(forced), Arc::clone(catalog)) {
-        Ok(other) => newer(None, moved(solution, &other, name)),
-        Err(SolveError::Conflict(conflict)) => newer(Some(conflict.one_line(name)), Vec::new()),
-        Err(SolveError::Catalog(error)) => newer(Some(format!("not known: {error}")), Vec::new()),
-    }
+    let asked = (Package::dist(name), question.as_str());
+    verdict((release.to_string(), asked), forced, catalog, solution)
+}
+
+/// What comes of a problem that asks for one version more: `version` names it, `asked` is the package and the words.
+fn verdict(
+    (version, (package, question)): (String, (Package, &str)),
+    forced: Problem,
+    catalog: &Arc<dyn Catalog>,
+    solution: &Solution,
+) -> Newer {
+    let (why_not, moves) = match solve(Arc::new(forced), Arc::clone(catalog)) {
+        Ok(other) => (None, moved(solution, &other, package.dist_name())),
+        Err(SolveError::Conflict(conflict)) => {
+            (Some(conflict.one_line(package, question)), Vec::new())
+        }
+        Err(SolveError::Catalog(error)) => (Some(format!("not known: {error}")), Vec::new()),
+    };
+    Newer { version, why_not, moves }
 }
 
 /// What else is at another version in another solution.
-fn moved(solution: &Solution, other: &Solution, name: Name) -> Vec<String> {
+fn moved(solution: &Solution, other: &Solution, name: Option<Name>) -> Vec<String> {
     let known = |(moved, chosen): &(&Name, &crate::solve::Chosen)| {
-        **moved != name
+        Some(**moved) != name
             && solution.builds.get(moved).is_some_and(|old| old.version != chosen.version)
     };
     let text =

@@ -19,15 +19,16 @@ mod relax;
 mod settle;
 mod wording;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::audit::{Finding, Question, Verdict};
+use crate::audit::{Finding, Line, Question, Verdict};
 use crate::catalog::Catalog;
 use crate::name::Name;
+use crate::requirement::Requirement;
 use crate::solve::Source;
-use crate::version::DistVersion;
+use crate::version::{DistVersion, SourceId};
 
 pub use edit::{Edit, amended};
 
@@ -79,6 +80,14 @@ pub struct Outcome {
     pub obstacles: Vec<String>,
 }
 
+impl Outcome {
+    /// Whether there was anything that other pins could mend.
+    #[must_use]
+    pub fn tried(&self) -> bool {
+        self.solves > 0 || !self.obstacles.is_empty()
+    }
+}
+
 /// Findings that other pins cannot mend: they are about the text, the machine, or a container image.
 const NOT_BY_PINS: [&str; 5] =
     ["driver-dropped-gpu", "hash-missing", "image-driver", "image-mismatch", "syntax"];
@@ -88,6 +97,25 @@ impl Wanted<'_> {
     fn mends(&self, finding: &Finding) -> bool {
         (self.counts)(finding) && !NOT_BY_PINS.contains(&finding.code)
     }
+}
+
+/// Starts fetching what an audit of the question will need, all at once: an audit asks for one thing after the other.
+pub fn look_ahead(question: &Question, sources: &[Source], catalog: &Arc<dyn Catalog>) {
+    let target = question.target.clone();
+    let base = asked::base(question, &Verdict::default(), sources, target);
+    let local = |line: &Line| line.source.is_some_and(|source| question.local.contains(&source));
+    let remote = |place: usize, requirement: &Arc<Requirement>| {
+        let is_local = question.lines.get(place).is_some_and(local);
+        (!is_local).then(|| Arc::clone(requirement))
+    };
+    let problem = asked::with_lines(&base, question, &BTreeSet::new(), remote);
+    let asked = |id: &&SourceId| !question.unasked.contains(id);
+    for id in question.indexes.iter().filter(asked) {
+        for line in question.lines.iter().filter(|line| line.wheel.is_none() && !local(line)) {
+            catalog.expect_project(*id, line.requirement.name, Box::new(|_| ()));
+        }
+    }
+    crate::solve::look_ahead(&Arc::new(problem), catalog);
 }
 
 /// Looks for the smallest change of the lines after which the errors of `verdict` are gone.
@@ -112,14 +140,9 @@ pub fn repair(
     };
     let mut search = relax::Search::new(question, verdict, sources, catalog, wanted);
     search.target = target;
-    let mut outcome = Outcome::default();
-    for removed in search.removals() {
-        search.removed = removed;
-        let Some(relaxed) = search.relax() else { continue };
-        if let Some(found) = settle::settle(&mut search, &relaxed) {
-            outcome.repair = Some(found);
-            break;
-        }
+    let mut outcome = Outcome { repair: attempts(&mut search), ..Outcome::default() };
+    if outcome.repair.is_none() && search.follow_family() {
+        outcome.repair = attempts(&mut search);
     }
     outcome.solves = search.solves;
     outcome.stopped = search.stopped;
@@ -127,4 +150,13 @@ pub fn repair(
         outcome.obstacles = std::mem::take(&mut search.obstacles);
     }
     outcome
+}
+
+/// Tries each set of lines that may be left out.
+fn attempts(search: &mut relax::Search<'_>) -> Option<Repair> {
+    search.removals().into_iter().find_map(|removed| {
+        search.removed = removed;
+        let relaxed = search.relax()?;
+        settle::settle(search, &relaxed)
+    })
 }

@@ -26,11 +26,14 @@ use std::sync::Arc;
 use pubgrub::PubGrubError;
 
 pub use attempts::solve;
-pub use candidates::{PassedOver, Rejection};
-pub use conflict::{CollidingFact, Conflict, Statement, nearest_name, range_text, versions_text};
+pub use candidates::{Misses, PassedOver, Rejection};
+pub use conflict::{
+    CollidingFact, Conflict, Report, Statement, nearest_name, nearest_of, range_text, versions_text,
+};
 pub use problem::{LayerBound, Policy, Prerelease, Problem, Resolution, Source, SourceKind};
 pub use provider::Unusable;
 pub use solution::{Chosen, Solution};
+pub use speculate::look_ahead;
 pub use stack::SystemStack;
 pub use urls::is_url_source;
 
@@ -151,13 +154,23 @@ fn answer(
                 .iter()
                 .any(|given| Name::new(given).is_ok_and(|given| given == *extra));
             if !provided {
-                warnings.push(format!("{name} {} has no extra '{extra}'", chosen.version));
+                let near = near_extras(extra.as_str(), &chosen.metadata.provides_extra);
+                warnings.push(format!("{name} {} has no extra '{extra}'{near}", chosen.version));
             }
         }
     }
     warnings.extend(provider.advice(&builds));
     warnings.extend(provider.on_several_indexes(&builds));
     Ok(Solution { builds, layers, constraints, warnings, decisions: provider.decisions() })
+}
+
+/// Which extras there are instead of one that there is not.
+fn near_extras(extra: &str, provided: &[String]) -> String {
+    match (nearest_of(extra, provided.iter().map(String::as_str)), provided) {
+        (Some(meant), _) => format!("; did you mean '{meant}'?"),
+        (None, []) => "; it has none".to_owned(),
+        (None, some) => format!("; it has {}", some.join(", ")),
+    }
 }
 
 impl Provider {
@@ -170,7 +183,7 @@ impl Provider {
         let mut texts = Vec::new();
         for (name, chosen) in builds {
             let input = self.build_of(*name, &chosen.version, None, &chosen.metadata);
-            let advice = rules::advice::constraints(&input);
+            let advice = rules::advice::constraints(&input, self.problem.model.as_ref());
             for violation in violations(&pins, &advice) {
                 if let Reason::Matrix(fact) = &violation.constraint.reason {
                     let found = violation.found.map(ToString::to_string).unwrap_or_default();

@@ -21,6 +21,11 @@ pub enum Amendment<'a> {
         /// The specifiers, such as `==2.3.1+cu118`.
         now: &'a str,
     },
+    /// Other extras.
+    Extras {
+        /// All of them, with commas between.
+        now: &'a str,
+    },
     /// The entry goes.
     Remove,
     /// Another requirement beside the entry, such as `numpy<2`.
@@ -93,7 +98,10 @@ impl<'a> Rewriter<'a> {
         let hashed = self.input.indexes_of(entry).is_some_and(|options| options.require_hashes);
         if hashed
             && hashes.is_empty()
-            && !matches!(amendment, Amendment::Index { .. } | Amendment::Remove)
+            && !matches!(
+                amendment,
+                Amendment::Index { .. } | Amendment::Remove | Amendment::Extras { .. }
+            )
         {
             return Err(
                 "the file has hashes, and the index publishes none for this release".to_owned()
@@ -109,6 +117,7 @@ impl<'a> Rewriter<'a> {
                 }
                 Ok(edits)
             }
+            Amendment::Extras { now } => place.extras(now),
             Amendment::Remove => Ok(vec![place.removal()]),
             Amendment::Add { text } if hashed => {
                 let lead = self.hash_lead(entry);

@@ -124,6 +124,13 @@ impl Index {
         self
     }
 
+    /// Takes the projects of another index in, in place of its own of the same name.
+    #[must_use]
+    pub fn with_projects_of(mut self, other: Self) -> Self {
+        self.projects.extend(other.projects);
+        self
+    }
+
     /// Adds a project whose page lists nothing.
     #[must_use]
     pub fn empty_project(mut self, name: &str) -> Self {

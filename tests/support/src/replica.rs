@@ -126,7 +126,7 @@ impl Replica {
         self.pages.insert(path, page);
     }
 
-    /// Adds an index of one wheel for a backend, as a release of tomorrow would.
+    /// Adds a wheel to the index of a backend, as a release of tomorrow would.
     #[must_use]
     pub fn with(mut self, backend: &str, name: &str, filename: &str, metadata: &str) -> Self {
         let row = Row {
@@ -136,8 +136,14 @@ impl Replica {
             metadata: Some(0),
             sidecar: false,
         };
+        let path = format!("/whl/{backend}/{name}/");
+        let others = self.pages.remove(&path);
         let links = vec![(format!("/whl/{backend}/"), &row)];
-        self.page(format!("/whl/{backend}/{name}/"), name, links, &[metadata.into()]);
+        self.page(path.clone(), name, links, &[metadata.into()]);
+        if let (Some(others), Some(page)) = (others, self.pages.get_mut(&path)) {
+            let link = page.lines().find(|line| line.contains("<a href")).unwrap_or_default();
+            *page = others.replacen("  </body>", &format!("{link}\n  </body>"), 1);
+        }
         self
     }
 

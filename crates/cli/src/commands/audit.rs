@@ -17,6 +17,7 @@ use std::time::Duration;
 
 use cuda_lock_constraint::audit::{Severity, audit, find_code};
 use cuda_lock_constraint::catalog::Catalog;
+use cuda_lock_constraint::repair::look_ahead;
 use cuda_lock_fetcher::{FetcherConfig, Mode};
 use cuda_lock_formats::input::Input;
 
@@ -174,6 +175,8 @@ impl Auditor<'_> {
         for at in 0..all.len() {
             let Some(asked) = all.get_mut(at) else { continue };
             self.complete(asked);
+            let sources = self.indexes.for_solving(&asked.question.indexes);
+            look_ahead(&asked.question, &sources, &self.catalog);
             let mut verdict = audit(&asked.question, &*self.catalog);
             libraries::judge(&input, asked, &mut verdict);
             let mut fixes = Vec::new();

@@ -18,13 +18,13 @@ use cuda_lock_formats::pylock::{LockMetadata, Pylock};
 
 use self::reason::{FileReport, Reason, Report};
 use crate::args::Format;
-use crate::commands::resolve::{Paths, Run, unreadable};
 use crate::digests;
 use crate::exit::Exit;
 use crate::lock::{Answer, requirements_of};
 use crate::output::progress::Progress;
 use crate::output::{conflict, message};
 use crate::plan::Plan;
+use crate::run::{Paths, Run};
 use crate::targets::Solved;
 
 /// The lock of one target on its way through the check.
@@ -116,10 +116,11 @@ fn check_pins(
             let facts = found.statements().into_iter().map(|statement| statement.text).collect();
             return Ok(vec![Reason::Unsolvable(facts)]);
         }
-        Err(SolveError::Catalog(error)) => return Err(unreadable(&error)),
+        Err(SolveError::Catalog(error)) => return Err(Exit::unreadable(&error)),
     };
     // Nothing is downloaded here: a digest that the lock has and the index lacks is taken as it is.
-    let without = digests::complete(&mut solution, Some(lock), None).map_err(|e| unreadable(&e))?;
+    let without =
+        digests::complete(&mut solution, Some(lock), None).map_err(|e| Exit::unreadable(&e))?;
     solution.warnings.extend(without);
     for warning in &solution.warnings {
         message::warning(warning);

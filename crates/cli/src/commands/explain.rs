@@ -4,14 +4,13 @@ use std::io::Write as _;
 use std::sync::Arc;
 
 use cuda_lock_constraint::catalog::Catalog;
-use cuda_lock_constraint::explain::{self, Drivers, Explanation, Holder};
+use cuda_lock_constraint::explain::{self, Drivers, Explanation, Holder, Newer};
 use cuda_lock_constraint::name::Name;
 use cuda_lock_constraint::package::Package;
-use cuda_lock_constraint::solve::{Problem, Solution, SolveError, solve};
+use cuda_lock_constraint::solve::{Problem, Solution, SolveError, nearest_of, solve};
 use cuda_lock_formats::pylock::Pylock;
 
 use crate::args::{Explain, Format, Upgrade};
-use crate::commands::resolve::{Paths, bad_input, existing, read_manifest, unreadable};
 use crate::exit::Exit;
 use crate::fetching;
 use crate::kept::Kept;
@@ -19,10 +18,14 @@ use crate::output::conflict;
 use crate::output::message::{self, FAINT, STRONG};
 use crate::output::progress::Progress;
 use crate::plan::{self, Plan};
+use crate::run::{Paths, existing};
 
 /// Flags as if none were given: the pins of the lock stay.
 const KEEP: Upgrade =
     Upgrade { upgrade: false, upgrade_package: Vec::new(), upgrade_stack: false, within: None };
+
+/// What can be asked about beside distributions.
+const WORDS: [&str; 5] = ["driver", "gpu", "cuda", "cudnn", "python"];
 
 /// Holders that are printed; programs are given all of them.
 const HOLDERS: usize = 6;
@@ -44,9 +47,10 @@ pub fn run(args: &Explain) -> Exit {
 
 fn explain(args: &Explain) -> Result<Exit, Exit> {
     let subject = subject(&args.name)?;
-    let manifest = read_manifest(&args.manifest)?;
-    let sources = plan::sources(&manifest, &args.manifest).map_err(bad_input)?;
-    let plan = plan::plan(&manifest, args.target.as_deref(), &sources, None).map_err(bad_input)?;
+    let manifest = plan::read_manifest(&args.manifest)?;
+    let sources = plan::sources(&manifest, &args.manifest).map_err(Exit::bad_input)?;
+    let plan =
+        plan::plan(&manifest, args.target.as_deref(), &sources, None).map_err(Exit::bad_input)?;
     let progress = Arc::new(Progress::new(false));
     let config = plan::fetcher(&manifest, &sources, &args.network);
     let fetcher = fetching::open(config, &progress)?;
@@ -85,13 +89,19 @@ fn answer(
         Err(SolveError::Conflict(found)) => {
             progress.clear();
             conflict::print(&found, false);
+            message::line("");
+            message::help("`cuda-lock resolve` looks for changes that make it solvable");
             return Ok(Exit::No);
         }
-        Err(SolveError::Catalog(error)) => return Err(unreadable(&error)),
+        Err(SolveError::Catalog(error)) => return Err(Exit::unreadable(&error)),
     };
     let nothing = || {
         progress.clear();
         message::error(format_args!("nothing in this environment needs {}", args.name));
+        let known = solution.builds.keys().map(|name| name.as_str()).chain(WORDS);
+        if let Some(meant) = nearest_of(&args.name.to_ascii_lowercase(), known) {
+            message::help(format_args!("did you mean {meant}?"));
+        }
         Exit::BadInput
     };
     let explanation = match subject {
@@ -101,10 +111,10 @@ fn answer(
             print(args.format, &drivers, print_drivers);
             return Ok(Exit::Ok);
         }
-        Subject::Gpu => explain::layer(&solution, Package::Gpu(0)),
-        Subject::Layer(package) => explain::layer(&solution, *package),
+        Subject::Gpu => explain::layer(&problem, catalog, &solution, Package::Gpu(0)),
+        Subject::Layer(package) => explain::layer(&problem, catalog, &solution, *package),
         Subject::Distribution(name) => explain::distribution(&problem, catalog, &solution, *name)
-            .map_err(|e| unreadable(&e))?,
+            .map_err(|e| Exit::unreadable(&e))?,
     };
     let explanation = explanation.ok_or_else(nothing)?;
     progress.clear();
@@ -173,18 +183,51 @@ fn print_explanation(explanation: &Explanation) {
         return;
     }
     let _ = writeln!(out, "\n  newer releases:");
-    let skipped = newer.len().saturating_sub(1);
-    for (place, release) in newer.iter().enumerate() {
-        if *not_tried > 0 && place == skipped {
+    let rows = rows(explanation);
+    let width = rows.iter().map(|(versions, ..)| versions.len()).max().unwrap_or(0).max(10);
+    let last = rows.len().saturating_sub(1);
+    for (place, (versions, verdict)) in rows.iter().enumerate() {
+        if *not_tried > 0 && place == last {
             let _ = writeln!(out, "  {FAINT}... {not_tried} more{FAINT:#}");
         }
-        let verdict = match (&release.why_not, release.moves.as_slice()) {
-            (Some(why), _) => format!("no: {why}"),
-            (None, []) => format!("possible; `cuda-lock resolve -P {name}` takes it"),
-            (None, moves) => format!("possible; moves {}", moves.join(", ")),
-        };
-        let _ = writeln!(out, "  {:<10} {verdict}", release.version);
+        let _ = writeln!(out, "  {versions:<width$} {verdict}");
     }
+}
+
+/// The newer releases with what is said of each; neighbours of which the same is said are one row.
+fn rows(explanation: &Explanation) -> Vec<(String, String)> {
+    let Explanation { name, newer, not_tried, .. } = explanation;
+    let take = match name.as_str() {
+        "Python" => "`python` in [environment] takes it".to_owned(),
+        "CUDA" | "cuDNN" => format!("`{}` in [machine] takes it", name.to_ascii_lowercase()),
+        name => format!("`cuda-lock resolve -P {name}` takes it"),
+    };
+    let is_layer = matches!(name.as_str(), "Python" | "CUDA" | "cuDNN");
+    let said = |release: &Newer| match (&release.why_not, release.moves.as_slice()) {
+        (Some(why), _) if is_layer => format!("no: {why}"),
+        (Some(why), _) => {
+            format!("no: {}", why.replace(&format!("{name} {}", release.version), name))
+        }
+        (None, []) => format!("possible; {take}"),
+        (None, moves) => format!("possible; moves {}", moves.join(", ")),
+    };
+    let newest = newer.len().saturating_sub(1);
+    let mut rows: Vec<(String, String)> = Vec::new();
+    let mut first = "";
+    for (place, release) in newer.iter().enumerate() {
+        let verdict = said(release);
+        match rows.last_mut() {
+            // The newest stands alone: releases before it may not have been tried.
+            Some((versions, known)) if *known == verdict && (place < newest || *not_tried == 0) => {
+                *versions = format!("{first} to {}", release.version);
+            }
+            _ => {
+                first = &release.version;
+                rows.push((release.version.clone(), verdict));
+            }
+        }
+    }
+    rows
 }
 
 fn print_holders(holders: &[Holder]) {

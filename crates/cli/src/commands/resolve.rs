@@ -1,14 +1,11 @@
 //! `cuda-lock resolve`: env.toml becomes pylock.toml and requirements.txt.
 
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use cuda_lock_constraint::catalog::{Catalog, CatalogError};
 use cuda_lock_constraint::fix;
-use cuda_lock_constraint::name::Name;
-use cuda_lock_constraint::solve::{Conflict, Problem, Solution, SolveError, solve};
-use cuda_lock_fetcher::Fetcher;
+use cuda_lock_constraint::solve::{Conflict, Problem, Solution, SolveError};
 use cuda_lock_formats::atomic::{Outcome, Output, write_all};
 use cuda_lock_formats::diagnostic::mask_credentials;
 use cuda_lock_formats::manifest::{ExcludeNewer, Manifest};
@@ -23,9 +20,9 @@ use crate::kept::Kept;
 use crate::lock::Answer;
 use crate::output::progress::Progress;
 use crate::output::{conflict, fixes, json, message, stack};
-use crate::plan::{self, Plan, Sources};
+use crate::plan::{self, Plan};
 use crate::problem::{self, Answers};
-use crate::targets::{Party, agree};
+use crate::run::Run;
 
 /// A file that is to be written.
 struct Written {
@@ -48,7 +45,7 @@ fn resolve(args: &Resolve) -> Result<Exit, Exit> {
         }
         None => {
             let answers = Answers::of_indexes(args.save_problem.is_some());
-            resolve_with(args, &read_manifest(&args.manifest)?, &answers)
+            resolve_with(args, &plan::read_manifest(&args.manifest)?, &answers)
         }
     }
 }
@@ -59,9 +56,9 @@ fn resolve_with(args: &Resolve, manifest: &Manifest, answers: &Answers) -> Resul
         message::error(text);
         Exit::BadInput
     })?;
-    let sources = plan::sources(manifest, &args.manifest).map_err(bad_input)?;
+    let sources = plan::sources(manifest, &args.manifest).map_err(Exit::bad_input)?;
     if sources.all.is_empty() {
-        return Err(bad_input(plan::none_left(manifest)));
+        return Err(Exit::bad_input(plan::none_left(manifest)));
     }
     let names: Vec<Option<&str>> = match &args.target {
         Some(name) => vec![Some(name.as_str())],
@@ -71,15 +68,13 @@ fn resolve_with(args: &Resolve, manifest: &Manifest, answers: &Answers) -> Resul
         .into_iter()
         .map(|name| plan::plan(manifest, name, &sources, exclude_newer.as_ref()))
         .collect::<Result<Vec<Plan>, _>>()
-        .map_err(bad_input)?;
+        .map_err(Exit::bad_input)?;
     let progress = Arc::new(Progress::new(args.quiet));
     let mut fetcher = None;
     let catalog = answers.catalog(&sources, || {
         let config = plan::fetcher(manifest, &sources, &args.network);
         fetching::open(config, &progress).inspect(|opened| fetcher = Some(Arc::clone(opened)))
     })?;
-    // As they are now: the run may replace them.
-    let locks = answers.noted_locks(&plans, |plan| lock_path(args, plan));
     let run = Run {
         args,
         manifest,
@@ -89,6 +84,8 @@ fn resolve_with(args: &Resolve, manifest: &Manifest, answers: &Answers) -> Resul
         answers,
         fetcher: fetcher.clone(),
     };
+    // As they are now: the run may replace them.
+    let locks = answers.noted_locks(&plans, |plan| run.paths(plan).lock);
     let outcome =
         if args.check { check::all(&run, &plans, &progress) } else { run.all(&plans, &progress) };
     progress.clear();
@@ -97,18 +94,6 @@ fn resolve_with(args: &Resolve, manifest: &Manifest, answers: &Answers) -> Resul
     }
     problem::save(args, manifest, answers, (&plans, locks))?;
     outcome
-}
-
-/// What all targets share.
-pub(super) struct Run<'a> {
-    pub(super) args: &'a Resolve,
-    pub(super) manifest: &'a Manifest,
-    pub(super) sources: &'a Sources,
-    pub(super) kept: &'a Kept,
-    pub(super) catalog: Arc<dyn Catalog>,
-    answers: &'a Answers,
-    /// Absent when a problem file has the answers.
-    fetcher: Option<Arc<Fetcher>>,
 }
 
 impl Run<'_> {
@@ -130,7 +115,7 @@ impl Run<'_> {
                     decisions += solution.decisions;
                     let download = self.fetcher.as_deref().filter(|_| self.args.hash_missing);
                     let without = digests::complete(&mut solution, lock, download)
-                        .map_err(|error| unreadable(&error))?;
+                        .map_err(|error| Exit::unreadable(&error))?;
                     solution.warnings.extend(without);
                     let system = solution.system_stack(&problem);
                     let answer = Answer {
@@ -157,7 +142,7 @@ impl Run<'_> {
                     let problem = party.refused.as_deref().unwrap_or(&plan.problem);
                     self.refuse((plan, problem), &found, &mut reports);
                 }
-                Err(SolveError::Catalog(error)) => return Err(unreadable(&error)),
+                Err(SolveError::Catalog(error)) => return Err(Exit::unreadable(&error)),
             }
         }
         if self.args.format == Format::Json {
@@ -170,74 +155,6 @@ impl Run<'_> {
             self.write(&files)?;
         }
         Ok(exit)
-    }
-
-    /// What the run took.
-    fn work(&self, decisions: u64) -> json::Work {
-        let work = json::Work { decisions, ..json::Work::default() };
-        let Some(stats) = self.fetcher.as_ref().map(|fetcher| fetcher.stats()) else { return work };
-        json::Work {
-            requests: stats.requests,
-            not_modified: stats.not_modified,
-            bytes: stats.bytes,
-            cached_pages: stats.cached_pages,
-            cached_metadata: stats.cached_metadata,
-            ..work
-        }
-    }
-
-    /// The lock that is there, or that the problem file holds.
-    fn existing(&self, plan: &Plan) -> Option<Pylock> {
-        let path = self.paths(plan).lock;
-        readable(&self.answers.lock(plan.spec.name.as_deref(), &path)?, &path)
-    }
-
-    fn paths(&self, plan: &Plan) -> Paths {
-        Paths::new(&self.args.manifest, plan.spec.name.as_deref())
-    }
-
-    /// Every target solved with the pins of its lock, and what they owe each other settled.
-    pub(super) fn agreed(&self, work: &[(&Plan, Option<&Pylock>)]) -> Vec<Party> {
-        let party = |(plan, lock): &(&Plan, Option<&Pylock>)| Party {
-            name: plan.spec.name.clone().unwrap_or_default(),
-            outcome: self.solve(plan, *lock),
-            refused: None,
-        };
-        let mut parties: Vec<Party> = work.iter().map(party).collect();
-        let same: Vec<Name> =
-            self.manifest.options.same.iter().map(|name| *name.get_ref()).collect();
-        let solver = |problem: &Arc<Problem>| solve(Arc::clone(problem), Arc::clone(&self.catalog));
-        for note in agree(&mut parties, &same, &solver) {
-            message::warning(note);
-        }
-        parties
-    }
-
-    /// The solution for the first Python that has one: that of the lock that is there, then the newest.
-    fn solve(
-        &self,
-        plan: &Plan,
-        lock: Option<&Pylock>,
-    ) -> Result<(Arc<Problem>, Solution), SolveError> {
-        let mut first = None;
-        for python in self.kept.pythons(lock, plan) {
-            let mut problem = plan.problem_for(python);
-            self.kept.apply(lock, &mut problem);
-            let problem = Arc::new(problem);
-            match solve(Arc::clone(&problem), Arc::clone(&self.catalog)) {
-                Ok(solution) => return Ok((problem, solution)),
-                Err(SolveError::Conflict(conflict)) => {
-                    first.get_or_insert(conflict);
-                }
-                Err(error) => return Err(error),
-            }
-        }
-        match first {
-            Some(conflict) => Err(SolveError::Conflict(conflict)),
-            None => {
-                Err(SolveError::Catalog(CatalogError::Invalid("no Python to solve for".into())))
-            }
-        }
     }
 
     fn name_unknown(&self, lock: Option<&Pylock>, solution: &Solution) {
@@ -303,6 +220,8 @@ impl Run<'_> {
     ) {
         let target = plan.spec.name.as_deref();
         let json = self.args.format == Format::Json;
+        let sharper = fix::among_pins(problem, &self.catalog, found);
+        let found = sharper.as_deref().unwrap_or(found);
         if !json {
             if let Some(target) = target {
                 message::line(format_args!("target {target}:"));
@@ -317,9 +236,9 @@ impl Run<'_> {
         let tried = fix::find(problem, &self.catalog, found, others, fix::Budget::default());
         let located = fixes::located(&tried, self.manifest, plan);
         if json {
-            reports.push(json::unsolved(target, found, located));
+            reports.push(json::unsolved(target, found, &tried, located));
         } else {
-            fixes::print(&located, &tried, self.manifest);
+            fixes::print(&located, &tried, found, self.manifest);
         }
         if !json && let Some(hint) = self.kept.hint() {
             message::help(hint);
@@ -350,76 +269,11 @@ impl Run<'_> {
     }
 }
 
-/// The lock that is there.
-pub(super) fn existing(paths: &Paths) -> Option<Pylock> {
-    readable(&fs_err::read_to_string(&paths.lock).ok()?, &paths.lock)
-}
-
-/// A lock's pins are only a preference, so one that cannot be read is no error.
-fn readable(text: &str, path: &Path) -> Option<Pylock> {
-    match Pylock::parse(text, &path.display().to_string()) {
-        Ok(lock) => Some(lock),
-        Err(why) => {
-            if let Some(first) = why.iter().next() {
-                message::warning(format_args!(
-                    "every version is chosen anew: {}",
-                    first.one_line()
-                ));
-            }
-            None
-        }
-    }
-}
-
-fn lock_path(args: &Resolve, plan: &Plan) -> PathBuf {
-    Paths::new(&args.manifest, plan.spec.name.as_deref()).lock
-}
-
-/// The files of one target, beside env.toml.
-pub(super) struct Paths {
-    pub(super) lock: PathBuf,
-    pub(super) requirements: PathBuf,
-}
-
-impl Paths {
-    pub(super) fn new(manifest: &Path, target: Option<&str>) -> Self {
-        let (lock, requirements) = match target {
-            None => ("pylock.toml".to_owned(), "requirements.txt".to_owned()),
-            Some(name) => (format!("pylock.{name}.toml"), format!("requirements.{name}.txt")),
-        };
-        Self {
-            lock: manifest.with_file_name(lock),
-            requirements: manifest.with_file_name(requirements),
-        }
-    }
-}
-
-pub(super) fn read_manifest(path: &Path) -> Result<Manifest, Exit> {
-    let bytes = fs_err::read(path).map_err(|error| {
-        message::error(format_args!("{error}"));
-        if error.kind() == std::io::ErrorKind::NotFound {
-            message::help("name the file, as in: cuda-lock resolve path/to/env.toml");
-        }
-        Exit::BadInput
-    })?;
-    Manifest::parse_bytes(&bytes, &path.display().to_string()).map_err(bad_input)
-}
-
 fn exclude_newer(args: &Resolve) -> Result<Option<ExcludeNewer>, Exit> {
     args.exclude_newer.as_ref().map(|text| text.parse()).transpose().map_err(|error| {
         message::error(format_args!("--exclude-newer: {error}"));
         Exit::BadInput
     })
-}
-
-pub(super) fn bad_input(diagnostics: cuda_lock_formats::diagnostic::Diagnostics) -> Exit {
-    message::diagnostics(&diagnostics);
-    Exit::BadInput
-}
-
-pub(super) fn unreadable(error: &CatalogError) -> Exit {
-    message::error(error);
-    Exit::Network
 }
 
 fn print_json(report: &json::Report) {

@@ -47,6 +47,8 @@ pub struct Fix {
     pub text: String,
     /// The edits of files. Findings that are mended together have the same ones.
     pub edits: Vec<PlacedEdit>,
+    /// What to run, where a program writes the file.
+    pub command: Option<String>,
     /// Whether it was solved for, and judged without an error.
     pub verified: bool,
 }
@@ -55,7 +57,7 @@ impl Fix {
     /// Advice that was not tried.
     #[must_use]
     pub fn advice(text: String) -> Self {
-        Self { text, edits: Vec::new(), verified: false }
+        Self { text, edits: Vec::new(), command: None, verified: false }
     }
 }
 

@@ -9,9 +9,15 @@ const STATEMENTS: usize = 12;
 
 /// Prints the facts that collide, machine first.
 pub fn print(conflict: &Conflict, verbose: bool) {
-    message::error("no environment satisfies env.toml on this machine");
+    let report = conflict.report();
+    let headline = report.headline.filter(|_| !verbose);
+    match &headline {
+        Some(headline) => message::error(headline),
+        None => message::error("no environment satisfies env.toml on this machine"),
+    }
     message::line("");
-    let statements = if verbose { conflict.full_proof() } else { conflict.statements() };
+    let (statements, asides) =
+        if verbose { (conflict.full_proof(), 0) } else { (report.statements, report.asides) };
     let shown = if verbose { statements.len() } else { STATEMENTS };
     for statement in statements.iter().take(shown) {
         message::line(format_args!("  {}", statement.text));
@@ -19,9 +25,14 @@ pub fn print(conflict: &Conflict, verbose: bool) {
             message::line(format_args!("      {FAINT}{source}{FAINT:#}"));
         }
     }
-    if statements.len() > shown {
-        let more = statements.len() - shown;
-        message::line(format_args!("  ... and {more} more facts; --verbose shows them all"));
+    let more = statements.len().saturating_sub(shown);
+    match (more, asides) {
+        (0, 0) => {}
+        (0, 1) => message::line("  ... and 1 fact about another release (--verbose)"),
+        (0, _) => {
+            message::line(format_args!("  ... and {asides} facts about other releases (--verbose)"))
+        }
+        _ => message::line(format_args!("  ... and {} more facts (--verbose)", more + asides)),
     }
     if !conflict.hints.is_empty() || conflict.unasked.is_some() {
         message::line("");

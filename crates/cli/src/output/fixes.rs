@@ -1,14 +1,19 @@
 //! Changes that make a problem solvable, as the lines of env.toml to change.
 
-use cuda_lock_constraint::fix::{Change, Found};
+use cuda_lock_constraint::fix::{Change, Ended, Found};
 use cuda_lock_constraint::machine::Libc;
 use cuda_lock_constraint::package::Package;
-use cuda_lock_formats::manifest::Manifest;
+use cuda_lock_constraint::solve::Conflict;
+use cuda_lock_constraint::version::SystemVersion;
+use cuda_lock_formats::manifest::{Backends, Manifest};
 use serde::Serialize;
 use serde_spanned::Spanned;
 
 use super::message::{self, FAINT, STRONG};
 use crate::plan::Plan;
+
+/// Facts of a further conflict that are shown.
+const ALSO: usize = 4;
 
 /// One fix, for people and programs.
 #[derive(Serialize)]
@@ -30,6 +35,8 @@ pub struct Edit {
     pub old: Option<String>,
     /// What to write; null when the old text is to be removed.
     pub new: Option<String>,
+    /// True when anything newer than `new` will do as well: a driver, a glibc.
+    pub or_newer: bool,
 }
 
 /// The fixes with their places in env.toml.
@@ -40,22 +47,24 @@ pub fn located(found: &Found, manifest: &Manifest, plan: &Plan) -> Vec<Fix> {
         .fixes
         .iter()
         .map(|fix| Fix {
-            edits: fix.changes.iter().map(|change| place.edit(change)).collect(),
+            edits: fix.changes.iter().flat_map(|change| place.edits(change)).collect(),
             gives: fix.gives.iter().map(|(name, version)| format!("{name} {version}")).collect(),
         })
         .collect()
 }
 
-/// Prints the fixes, or that there is none.
-pub fn print(fixes: &[Fix], found: &Found, manifest: &Manifest) {
+/// Prints what collides besides, then the fixes, or that there is none.
+pub fn print(fixes: &[Fix], found: &Found, first: &Conflict, manifest: &Manifest) {
     let file = manifest.source().name();
+    also(found, first);
     message::line("");
     match fixes {
-        [] if found.stopped => {
-            message::help(format_args!("no fix found in {} tries; stopped looking", found.solves))
+        [] if found.stopped.is_some() => {
+            message::help(format_args!("no fix found in {} tries; {}", found.solves, ended(found)))
         }
         [] => message::help(format_args!(
-            "no single change of env.toml that was tried makes it solvable"
+            "nothing that was tried makes it solvable ({} tries)",
+            found.solves
         )),
         [_] => message::help("this change makes it solvable (it was tried):"),
         _ => message::help("any one of these makes it solvable (each was tried):"),
@@ -70,28 +79,59 @@ pub fn print(fixes: &[Fix], found: &Found, manifest: &Manifest) {
             message::line(format_args!("  {start} {}{gives}", edit.text(file)));
         }
     }
-    if let Some(also) = &found.also {
-        message::line("");
-        message::line("  Even without that, something else collides:");
-        for statement in also.statements().iter().take(6) {
-            message::line(format_args!("  {}", statement.text));
-        }
-    }
-    if found.stopped && !fixes.is_empty() {
+    if found.stopped.is_some() && !fixes.is_empty() {
         message::line(format_args!(
-            "  {FAINT}stopped looking after {} tries; there may be more{FAINT:#}",
+            "  {FAINT}{} after {} tries; there may be more{FAINT:#}",
+            ended(found),
             found.solves
         ));
     }
 }
 
+/// Why the search came to its end before all was tried.
+fn ended(found: &Found) -> &'static str {
+    match found.stopped {
+        Some(Ended::Clock) => "stopped looking because the indexes answer slowly",
+        _ => "stopped looking",
+    }
+}
+
+/// The conflicts that stay when the first one is mended, without the facts that were already told.
+fn also(found: &Found, first: &Conflict) {
+    let mut told: Vec<String> =
+        first.report().statements.into_iter().map(|said| said.text).collect();
+    for also in &found.also {
+        let report = also.conflict.report();
+        let headline = report.headline.map(|headline| format!(" {headline}"));
+        let texts = report.statements.into_iter().map(|said| said.text);
+        let new: Vec<String> = texts.filter(|text| !told.contains(text)).take(ALSO).collect();
+        if headline.is_some() || !new.is_empty() {
+            let without = also.without.text();
+            message::line("");
+            message::line(format_args!(
+                "  even without {without}:{}",
+                headline.unwrap_or_default()
+            ));
+            new.iter().for_each(|text| message::line(format_args!("  {text}")));
+            told.extend(new);
+        }
+    }
+}
+
 impl Edit {
+    fn of(key: &str) -> Self {
+        Self { line: None, key: key.to_owned(), old: None, new: None, or_newer: false }
+    }
+
     fn text(&self, file: &str) -> String {
         let place = match self.line {
             Some(line) => format!("{file}:{line}"),
             None => file.to_owned(),
         };
         let words = match (&self.old, &self.new) {
+            (Some(old), Some(new)) if self.or_newer => {
+                format!("{STRONG}{new}{STRONG:#} or newer instead of {old}")
+            }
             (Some(old), Some(new)) => format!("{STRONG}{new}{STRONG:#} instead of {old}"),
             (None, Some(new)) => format!("add {STRONG}{new}{STRONG:#}"),
             (Some(old), None) => format!("remove {STRONG}{old}{STRONG:#}"),
@@ -111,42 +151,64 @@ impl Place<'_> {
         self.manifest.source().position(value.span().start).line
     }
 
+    /// The line of a key that stands once in the file, such as one of `[options]`; `None` when it is not written.
+    fn line_of_key(&self, key: &str) -> Option<usize> {
+        let is_key = |line: &str| {
+            line.trim_start()
+                .strip_prefix(key)
+                .is_some_and(|rest| rest.trim_start().starts_with('='))
+        };
+        let mut lines = self.manifest.source().text().lines();
+        lines.position(is_key).map(|place| place + 1)
+    }
+
+    fn edits(&self, change: &Change) -> Vec<Edit> {
+        match change {
+            Change::Wheels => self.wheels(),
+            one => vec![self.edit(one)],
+        }
+    }
+
+    /// Libraries from wheels, and no wish for those of the system.
+    fn wheels(&self) -> Vec<Edit> {
+        let machine = &self.plan.spec.machine;
+        let libraries = Edit {
+            line: machine.libraries.as_ref().map(|value| self.line(value)),
+            old: machine.libraries.as_ref().map(|_| quoted(&"system")),
+            new: Some(quoted(&"wheels")),
+            ..Edit::of("[machine] libraries")
+        };
+        let wishes = [(Package::Cuda, &machine.cuda), (Package::Cudnn, &machine.cudnn)];
+        let written = wishes.into_iter().filter(|(_, wish)| wish.is_some());
+        std::iter::once(libraries)
+            .chain(written.map(|(layer, _)| self.edit(&Change::NoWish { layer })))
+            .collect()
+    }
+
     fn edit(&self, change: &Change) -> Edit {
         let machine = &self.plan.spec.machine;
         let options = &self.manifest.options;
-        let quoted = |text: &dyn std::fmt::Display| format!("\"{text}\"");
         match change {
-            Change::Move { requirement, now } => {
-                self.dependency(requirement.text(), Some(quoted(now)))
-            }
-            Change::Rename { requirement, now } => {
+            Change::Move { requirement, now } | Change::Rename { requirement, now } => {
                 self.dependency(requirement.text(), Some(quoted(now)))
             }
             Change::Drop { requirement } => self.dependency(requirement.text(), None),
             Change::Substitute { from, to } => Edit {
-                line: None,
-                key: "[options] substitute".into(),
-                old: None,
                 new: Some(format!("{{ {from} = \"{to}\" }}")),
+                ..Edit::of("[options] substitute")
             },
             Change::Prerelease => Edit {
-                line: None,
-                key: "[options] prerelease".into(),
-                old: None,
+                line: self.line_of_key("prerelease"),
                 new: Some(quoted(&"allow")),
+                ..Edit::of("[options] prerelease")
             },
             Change::ExcludeNewer { until } => Edit {
                 line: options.exclude_newer.as_ref().map(|date| self.line(date)),
-                key: "[options] exclude-newer".into(),
                 old: options.exclude_newer.as_ref().map(|date| quoted(&date.get_ref().text)),
                 new: until.map(|until| quoted(&until)),
+                ..Edit::of("[options] exclude-newer")
             },
-            Change::Backend { name } => Edit {
-                line: None,
-                key: "[pytorch] backends".into(),
-                old: None,
-                new: name.as_ref().map(|name| quoted(&name)),
-            },
+            Change::Backend { name } => self.backends(name.as_deref()),
             Change::NoWish { layer } => {
                 let (key, wish) = match layer {
                     Package::Cuda => ("[machine] cuda", &machine.cuda),
@@ -154,32 +216,59 @@ impl Place<'_> {
                 };
                 Edit {
                     line: wish.as_ref().map(|wish| self.line(wish)),
-                    key: key.into(),
                     old: wish.as_ref().map(|wish| quoted(&wish.get_ref().text)),
-                    new: None,
+                    ..Edit::of(key)
                 }
             }
+            // Several places: see `edits`.
+            Change::Wheels => Edit::of("[machine] libraries"),
             Change::Driver { at_least } => Edit {
                 line: machine.driver.as_ref().map(|driver| self.line(driver)),
-                key: "[machine] driver".into(),
                 old: machine.driver.as_ref().map(|driver| quoted(driver.get_ref())),
-                new: Some(format!("\"{at_least}\" or newer")),
+                new: Some(quoted(&whole(at_least))),
+                or_newer: true,
+                ..Edit::of("[machine] driver")
             },
             Change::Glibc { at_least } => Edit {
                 line: machine.libc.as_ref().map(|libc| self.line(libc)),
-                key: "[machine] glibc".into(),
                 old: machine.libc.as_ref().and_then(|libc| match libc.get_ref() {
                     Libc::Glibc(version) => Some(quoted(version)),
                     Libc::Musl(_) => None,
                 }),
-                new: Some(format!("\"{at_least}\" or newer")),
+                new: Some(quoted(at_least)),
+                or_newer: true,
+                ..Edit::of("[machine] glibc")
             },
             Change::Python { version } => Edit {
                 line: Some(self.line(&self.plan.spec.python)),
-                key: "python".into(),
                 old: Some(quoted(&self.plan.spec.python.get_ref())),
                 new: Some(quoted(version)),
+                ..Edit::of("python")
             },
+        }
+    }
+
+    /// One accelerator more.
+    fn backends(&self, name: Option<&str>) -> Edit {
+        let written: Vec<&str> = match &self.manifest.pytorch.backends {
+            Backends::Only(names) => names.iter().map(|name| name.get_ref().as_str()).collect(),
+            Backends::Any | Backends::None => Vec::new(),
+        };
+        let list = |names: &[&str]| {
+            let names: Vec<String> = names.iter().map(|name| quoted(name)).collect();
+            format!("[{}]", names.join(", "))
+        };
+        let old = match &self.manifest.pytorch.backends {
+            Backends::Any => None,
+            Backends::None => Some("false".to_owned()),
+            Backends::Only(_) => Some(list(&written)),
+        };
+        let all: Vec<&str> = written.iter().copied().chain(name).collect();
+        Edit {
+            line: self.line_of_key("backends"),
+            old,
+            new: Some(list(&all)),
+            ..Edit::of("[pytorch] backends")
         }
     }
 
@@ -188,9 +277,19 @@ impl Place<'_> {
             self.plan.spec.dependencies.iter().find(|known| known.get_ref().trim() == text.trim());
         Edit {
             line: written.map(|written| self.line(written)),
-            key: "dependencies".into(),
-            old: Some(format!("\"{text}\"")),
+            old: Some(quoted(&text)),
             new,
+            ..Edit::of("dependencies")
         }
     }
+}
+
+/// A version as env.toml wants it: a branch of drivers alone is none.
+fn whole(version: &SystemVersion) -> String {
+    let text = version.to_string();
+    if text.contains('.') { text } else { format!("{text}.0") }
+}
+
+fn quoted(text: &dyn std::fmt::Display) -> String {
+    format!("\"{text}\"")
 }

@@ -5,6 +5,7 @@ use std::fmt;
 use serde::Serialize;
 
 use crate::lock::Answer;
+use cuda_lock_constraint::fix::{self, Found};
 use cuda_lock_constraint::solve::Conflict;
 
 /// `cuda-lock resolve --format json`.
@@ -60,12 +61,27 @@ pub struct TargetReport {
     pub loading: Vec<String>,
     /// Things a person should know.
     pub warnings: Vec<String>,
+    /// What collides in one line, when there is no solution and a line can say it.
+    pub headline: Option<String>,
     /// The facts that collide, when there is no solution.
     pub conflict: Vec<Fact>,
+    /// What collides besides.
+    pub also: Vec<Besides>,
     /// Changes to env.toml after which there is a solution, each tried, cheapest first.
     pub fixes: Vec<super::fixes::Fix>,
     /// Builds that are known to exist on indexes that env.toml leaves out.
     pub hints: Vec<String>,
+    /// True when the search for fixes ended before everything was tried.
+    pub stopped: bool,
+}
+
+/// A second conflict.
+#[derive(Serialize)]
+pub struct Besides {
+    /// It is there even without this requirement, which takes part in the first one.
+    pub without: String,
+    /// The facts that collide.
+    pub conflict: Vec<Fact>,
 }
 
 /// One line of the stack.
@@ -113,9 +129,12 @@ pub fn solved(answer: &Answer<'_>) -> TargetReport {
             .collect(),
         loading: answer.stack.loading.iter().map(|step| step.text.clone()).collect(),
         warnings: answer.solution.warnings.clone(),
+        headline: None,
         conflict: Vec::new(),
+        also: Vec::new(),
         fixes: Vec::new(),
         hints: Vec::new(),
+        stopped: false,
     }
 }
 
@@ -124,20 +143,29 @@ pub fn solved(answer: &Answer<'_>) -> TargetReport {
 pub fn unsolved(
     target: Option<&str>,
     conflict: &Conflict,
+    found: &Found,
     fixes: Vec<super::fixes::Fix>,
 ) -> TargetReport {
+    let also = |also: &fix::Besides| Besides {
+        without: also.without.text().to_string(),
+        conflict: facts(&also.conflict),
+    };
     TargetReport {
         target: target.map(str::to_owned),
         stack: None,
         packages: Vec::new(),
         loading: Vec::new(),
         warnings: Vec::new(),
-        conflict: conflict
-            .statements()
-            .into_iter()
-            .map(|statement| Fact { text: statement.text, source: statement.source })
-            .collect(),
+        headline: conflict.report().headline,
+        conflict: facts(conflict),
+        also: found.also.iter().map(also).collect(),
         fixes,
         hints: conflict.hints.clone(),
+        stopped: found.stopped.is_some(),
     }
+}
+
+fn facts(conflict: &Conflict) -> Vec<Fact> {
+    let statements = conflict.statements().into_iter();
+    statements.map(|said| Fact { text: said.text, source: said.source }).collect()
 }

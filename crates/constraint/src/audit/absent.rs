@@ -9,8 +9,8 @@ use super::known::{self, Standing};
 use super::pick::{Missing, Unfit, label_of};
 use crate::machine::{Brand, Platform};
 use crate::name::Name;
-use crate::rules::torch::{TORCH, backend_cuda};
-use crate::rules::{broken, companion, index, library};
+use crate::rules::torch::backend_cuda;
+use crate::rules::{broken, index, library};
 use crate::version::DistVersion;
 use crate::wheel::{ReleaseFit, Why};
 
@@ -79,7 +79,27 @@ fn not_found(
         )),
         fix: newest.map(|newest| format!("the newest release there is {newest}")),
     };
+    let of_question = case.question.indexes.iter().filter_map(|id| case.question.source(*id));
+    let names: Vec<&str> = of_question.map(|source| source.name.as_str()).collect();
+    if let [only] = names.as_slice()
+        && let Some(fact) = index::does_not_list(only, name)
+    {
+        finding.code = "index-missing";
+        finding.message = format!("{what} is not on {only}: {}", fact.text);
+        finding.facts = vec![FactText::of(&fact)];
+        finding.fix = Some(
+            "use --extra-index-url instead of --index-url, so that PyPI is asked as well"
+                .to_owned(),
+        );
+        return finding;
+    }
     let Some(version) = version else { return finding };
+    if let Some(fact) = names.iter().find_map(|index| index::nightly_gone(index, version)) {
+        finding.message = format!("{what} cannot be found any more: {}", fact.text);
+        finding.facts = vec![FactText::of(&fact)];
+        finding.fix = Some("take a newer nightly build, or the release".to_owned());
+        return finding;
+    }
     if let Some(fact) = broken::deleted(name, version) {
         finding.code = code_of_rule(fact.rule);
         finding.message = format!("{what} cannot be found: {}", fact.text);
@@ -91,8 +111,7 @@ fn not_found(
     let never = case.question.indexes.iter().find_map(|id| {
         let backend = case.question.backend(*id)?;
         let same = label.as_deref().is_none_or(|label| label == backend);
-        (same && known::standing(name, version, backend, platform) == Standing::Never)
-            .then_some(backend)
+        (same && case.picker.standing(name, version, backend) == Standing::Never).then_some(backend)
     });
     if let Some(backend) = never {
         finding.code = "index-missing";
@@ -104,7 +123,7 @@ fn not_found(
             format!("the index of {backend} has no {name} {}", version.clone().without_local()),
             "builds that PyTorch has published",
         )];
-        finding.fix = Some(builds_text(version));
+        finding.fix = Some(builds_text(version, platform));
         return finding;
     }
     if let Some(label) = label {
@@ -118,7 +137,7 @@ fn not_found(
         )];
         let known = backend_cuda(&label).and_then(|_| index::pytorch(&label));
         finding.fix = Some(match known {
-            Some(_) if known::standing(name, version, &label, platform) == Standing::Never => {
+            Some(_) if case.picker.standing(name, version, &label) == Standing::Never => {
                 format!(
                     "there is no {label} build of {name} {} either",
                     version.clone().without_local()
@@ -127,7 +146,7 @@ fn not_found(
             Some(known) => format!("add --extra-index-url {}", known.url.trim_end_matches('/')),
             None => "name the index that has it, or pin the version without its label".to_owned(),
         });
-        let exists = stands(case, name, version, &label) == Standing::There;
+        let exists = case.picker.standing(name, version, &label) == Standing::There;
         if exists && !case.question.surroundings.names_index {
             finding.severity = unnamed_index(case);
             finding.message = format!(
@@ -151,33 +170,6 @@ fn not_found(
         finding.fix = Some("use --extra-index-url instead of --index-url".to_owned());
     }
     finding
-}
-
-/// Whether a release was built for a backend: by the facts, or by the torch that its METADATA on PyPI pins.
-fn stands(case: &Case<'_>, name: Name, version: &Pep440, backend: &str) -> Standing {
-    let known = known::standing(name, version, backend, case.question.target.platform);
-    let labelled = companion::family(name).is_some_and(|family| family.labelled);
-    if known != Standing::Unknown
-        || !labelled
-        || case.question.target.platform == Platform::MacosArm64
-    {
-        return known;
-    }
-    let pinned = || {
-        let public = version.clone().without_local();
-        let project = case.picker.on_pypi(name)?;
-        let index = project.versions.binary_search(&public).ok()?;
-        let file =
-            project.files.files(index).into_iter().find(|file| file.filename.ends_with(".whl"))?;
-        let metadata = case.picker.catalog().metadata(case.question.pypi()?, name, &file).ok()?;
-        let requirements =
-            metadata.requires_dist.iter().filter_map(|line| case.requirements.get(line).ok());
-        let torch =
-            requirements.into_iter().find(|requirement| requirement.name.as_str() == TORCH)?;
-        let exact = torch.specifiers.iter().find(|s| *s.operator() == Operator::Equal)?;
-        Some(exact.version().only_release())
-    };
-    pinned().map_or(Standing::Unknown, |torch| known::torch(&torch, backend))
 }
 
 /// How much it counts that a build exists and the file does not say where. A file that records what is installed need not
@@ -222,7 +214,7 @@ fn off_platform(
             return None;
         }
         let (_, why) = fit.nearest_miss()?;
-        matches!(why, Why::Platform(_)).then(|| why.clone())
+        matches!(why, Why::Platform(_)).then_some(why)
     };
     let why = misfit(nearest)?;
     let fits = |index: &usize| {
@@ -263,10 +255,10 @@ fn spelled(name: Name, version: Option<&Pep440>) -> String {
 }
 
 /// The backends that a release of torch was built for.
-fn builds_text(version: &Pep440) -> String {
+fn builds_text(version: &Pep440, platform: Platform) -> String {
     let release = version.only_release();
     let mut backends: Vec<&str> = index::pytorch_backends().iter().map(String::as_str).collect();
-    backends.retain(|backend| known::torch(&release, backend) == Standing::There);
+    backends.retain(|backend| known::torch(&release, backend, platform) == Standing::There);
     if backends.is_empty() {
         "take another release".to_owned()
     } else {

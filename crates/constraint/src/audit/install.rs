@@ -11,6 +11,7 @@ use crate::catalog::{CatalogError, Metadata};
 use crate::name::Name;
 use crate::requirement::{Requirement, RequirementCache};
 use crate::rules::cuda_bound;
+use crate::rules::torch::TORCH;
 use crate::version::{DistVersion, Range, SourceId, Version, any_build};
 
 /// A build that is taken.
@@ -148,19 +149,36 @@ impl<'a> Installer<'a> {
                     .get(&name)
                     .map_or_else(any_build, |(need, _)| meet(&need.ranges))
             };
+            let mut accepted: Vec<(Name, Range)> = Vec::new();
+            let own = held.clone();
             for (by, range) in requirers {
                 let next = held.intersection(&range);
                 if !next.is_empty() {
                     held = next;
+                    accepted.push((by, range));
                     continue;
                 }
-                if is_pinned(&by) || hopeless.contains(&(by, name)) {
-                    continue;
+                // The later one gives way; when it cannot, one of those before it that exclude it.
+                let mut steps = vec![(by, held.clone())];
+                for (earlier, bound) in &accepted {
+                    if bound.intersection(&range).is_empty() {
+                        let others = accepted.iter().filter(|(name, _)| name != earlier);
+                        let rest = others.fold(own.intersection(&range), |all, (_, range)| {
+                            all.intersection(range)
+                        });
+                        steps.push((*earlier, rest));
+                    }
                 }
-                if self.give_up(by, taken, name, &held) {
-                    return true;
+                for (culprit, held) in steps {
+                    if is_pinned(&culprit) || held.is_empty() || hopeless.contains(&(culprit, name))
+                    {
+                        continue;
+                    }
+                    if self.give_up(culprit, taken, name, &held) {
+                        return true;
+                    }
+                    hopeless.insert((culprit, name));
                 }
-                hopeless.insert((by, name));
             }
         }
         false
@@ -336,6 +354,12 @@ impl<'a> Installer<'a> {
             source: need.source,
             not,
         };
+        // What an image already holds is kept where it will do.
+        if let Some(there) = self.held(name, need)
+            && all.contains(&Version::Dist(there.version.clone()))
+        {
+            return Pick::Build(Box::new(there));
+        }
         if !all.is_empty() {
             let pick = self.picker.pick(&wish(&all, need.pinned || bound.pinned));
             if !matches!(pick, Pick::None(_)) || all == own {
@@ -348,6 +372,16 @@ impl<'a> Installer<'a> {
             return self.picker.pick(&wish(&first, bound.pinned));
         }
         self.picker.pick(&wish(&own, need.pinned))
+    }
+
+    /// The build of a distribution that the image holds, when no line asks for another.
+    fn held(&self, name: Name, need: &Need) -> Option<Picked> {
+        let image = self.picker.question.surroundings.vendor_image.as_ref()?;
+        if name.as_str() != TORCH || need.direct {
+            return None;
+        }
+        let version = DistVersion::new(image.torch.clone()?, SourceId::MAX);
+        Some(Picked { version, file: None, yanked: None, unfit: None })
     }
 
     fn metadata(&self, name: Name, build: &Picked) -> Option<Arc<Metadata>> {

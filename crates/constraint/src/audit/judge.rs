@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::absent;
 use super::around;
+use super::beside;
 use super::code::code_of_rule;
 use super::conda;
 use super::finding::{FactText, Finding, Severity, Verdict};
@@ -70,6 +71,7 @@ pub fn audit(question: &Question, catalog: &dyn Catalog) -> Verdict {
     layers::judge(&mut case);
     places::judge(&mut case);
     around::judge(&mut case);
+    beside::judge(&mut case);
     case.finish()
 }
 
@@ -109,7 +111,7 @@ impl Case<'_> {
                 Ok(found) => constraints.extend(found),
                 Err(fact) => broken.push((*name, fact)),
             }
-            constraints.extend(advice::constraints(&build));
+            constraints.extend(advice::constraints(&build, self.question.model.as_ref()));
             let subject = (Package::dist(*name), Version::Dist(taken.build.version.clone()));
             for requirement in installer.required(taken) {
                 // What cannot be installed brings nothing along; it still clashes with what other lines ask for.

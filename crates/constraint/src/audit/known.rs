@@ -23,7 +23,10 @@ pub(super) enum Standing {
 }
 
 /// Whether torch `release` was built for `backend`.
-pub(super) fn torch(release: &Pep440, backend: &str) -> Standing {
+pub(super) fn torch(release: &Pep440, backend: &str, platform: Platform) -> Standing {
+    if platform == Platform::LinuxAarch64 && !on_arm(release, backend) {
+        return Standing::Never;
+    }
     let rows = &matrix::torch().variant;
     let mut newest: Option<Pep440> = None;
     let mut oldest: Option<Pep440> = None;
@@ -45,6 +48,18 @@ pub(super) fn torch(release: &Pep440, backend: &str) -> Standing {
     if of_backend && within { Standing::Never } else { Standing::Unknown }
 }
 
+/// Whether there may be a build for Linux on 64-bit Arm: releases after the last known one are not ruled out.
+fn on_arm(release: &Pep440, backend: &str) -> bool {
+    let rows = &matrix::torch().arm;
+    let parsed = |text: &str| Pep440::from_str(text).ok();
+    let newest = rows.iter().filter_map(|row| parsed(&row.to)).max();
+    newest.is_none_or(|newest| *release > newest)
+        || rows.iter().filter(|row| row.backend == backend).any(|row| {
+            parsed(&row.from).is_some_and(|from| from <= *release)
+                && parsed(&row.to).is_some_and(|to| *release <= to)
+        })
+}
+
 /// Whether `release` of a distribution with builds for each backend was built for `backend`.
 pub(super) fn standing(
     name: Name,
@@ -61,12 +76,12 @@ pub(super) fn standing(
     }
     let release = version.only_release();
     if name.as_str() == TORCH {
-        return torch(&release, backend);
+        return torch(&release, backend, platform);
     }
     if !family(name).is_some_and(|row| row.labelled) {
         return Standing::Unknown;
     }
-    torch_of(name, &release).map_or(Standing::Unknown, |of| torch(&of, backend))
+    torch_of(name, &release).map_or(Standing::Unknown, |of| torch(&of, backend, platform))
 }
 
 /// The torch that a release of a companion belongs to, as far as the matrices say.

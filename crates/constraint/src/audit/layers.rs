@@ -64,6 +64,20 @@ fn of_machine(case: &Case<'_>) -> Vec<Constraint> {
         reason,
     };
     let mut constraints = Vec::new();
+    let model = case.question.model.unwrap_or_default();
+    for (package, what, number) in
+        [(Package::Opset, "opset", model.opset), (Package::OnnxIr, "ONNX IR", model.ir)]
+    {
+        let Some(number) = number else { continue };
+        let range = Range::singleton(Version::System(SystemVersion::new(number, 0)));
+        let text = format!("the model has {what} {number}");
+        constraints.push(edge(
+            package,
+            range,
+            Force::Requires,
+            Reason::Manifest { text: text.into() },
+        ));
+    }
     let torch = Name::new(TORCH).ok().filter(|torch| case.installed.taken.contains_key(torch));
     let mut machine = case.machine.clone();
     for name in &case.question.unknown_gpus {

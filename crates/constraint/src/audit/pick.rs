@@ -4,14 +4,17 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use pep440_rs::Version as Pep440;
+use pep440_rs::{Operator, Version as Pep440};
 use rustc_hash::FxHashMap;
 
 use super::known::{self, Standing};
 use super::question::Question;
 use crate::catalog::{Catalog, CatalogError, File, Project};
+use crate::machine::Platform;
 use crate::name::Name;
-use crate::rules::index;
+use crate::requirement::Requirement;
+use crate::rules::torch::TORCH;
+use crate::rules::{companion, index};
 use crate::version::{DistVersion, Range, SourceId, Version, python_range};
 use crate::wheel::{ReleaseFit, Tags, Why};
 
@@ -218,6 +221,7 @@ impl<'a> Picker<'a> {
                 Page::Unread => unread.push(source),
             }
         }
+        unread.retain(|source| !self.lacks(*source, wish));
         for source in &unread {
             let found = self.by_facts(*source, wish);
             has_stable |= !found.is_empty();
@@ -260,9 +264,8 @@ impl<'a> Picker<'a> {
             let Some(backend) = self.question.backend(*source) else {
                 return !self.is_gone(*source, wish);
             };
-            let standing = self.pinned(wish).map(|version| {
-                known::standing(wish.name, &version, backend, self.question.target.platform)
-            });
+            let standing =
+                self.pinned(wish).map(|version| self.standing(wish.name, &version, backend));
             standing != Some(Standing::Never)
         });
         if doubtful {
@@ -277,11 +280,48 @@ impl<'a> Picker<'a> {
                 names.join(", ")
             ));
         }
-        if found_project || !unread.is_empty() {
+        if found_project || !unread.is_empty() || wish.exact {
             Pick::None(Missing::Version(newest))
         } else {
             Pick::None(Missing::Project)
         }
+    }
+
+    /// Whether a release was built for a backend: by the facts, or by the torch that its METADATA on PyPI pins.
+    pub(super) fn standing(&self, name: Name, version: &Pep440, backend: &str) -> Standing {
+        let platform = self.question.target.platform;
+        let known = known::standing(name, version, backend, platform);
+        let labelled = companion::family(name).is_some_and(|family| family.labelled);
+        if known != Standing::Unknown || !labelled || platform == Platform::MacosArm64 {
+            return known;
+        }
+        let torch = self.torch_of(name, version);
+        torch.map_or(Standing::Unknown, |torch| known::torch(&torch, backend, platform))
+    }
+
+    /// The torch that METADATA of a release on PyPI pins.
+    fn torch_of(&self, name: Name, version: &Pep440) -> Option<Pep440> {
+        let public = version.clone().without_local();
+        let project = self.on_pypi(name)?;
+        let index = project.versions.binary_search(&public).ok()?;
+        let mut files = project.files.files(index).into_iter();
+        let file = files.find(|file| file.filename.ends_with(".whl"))?;
+        let metadata = self.catalog.metadata(self.question.pypi()?, name, &file).ok()?;
+        let requirements = metadata.requires_dist.iter();
+        let torch = requirements
+            .filter_map(|line| line.parse::<Requirement>().ok())
+            .find(|requirement| requirement.name.as_str() == TORCH)?;
+        let exact = torch.specifiers.iter().find(|s| *s.operator() == Operator::Equal)?;
+        Some(exact.version().only_release())
+    }
+
+    /// Whether an index is known not to have what is wished for, without being read.
+    fn lacks(&self, source: SourceId, wish: &Wish<'_>) -> bool {
+        let name = self.question.source(source).map_or("", |source| &source.name);
+        index::does_not_list(name, wish.name).is_some()
+            || self
+                .pinned(wish)
+                .is_some_and(|version| index::nightly_gone(name, &version).is_some())
     }
 
     /// Whether the build that is pinned is one that the index listed once, and lists no more.
@@ -289,6 +329,16 @@ impl<'a> Picker<'a> {
         let label = self.pinned(wish).and_then(|version| label_of(&version));
         let name = self.question.source(source).map_or("", |source| &source.name);
         label.is_some_and(|label| index::is_gone(name, &label))
+    }
+
+    /// Whether the index of a backend has a distribution only with the label of the backend here.
+    fn is_labelled(&self, name: Name, backend: &str) -> bool {
+        let bare_cpu = backend == "cpu"
+            && matches!(
+                self.question.target.platform,
+                Platform::MacosArm64 | Platform::LinuxAarch64
+            );
+        !bare_cpu && companion::family(name).is_some_and(|family| family.labelled)
     }
 
     fn is_nightly(&self, source: SourceId) -> bool {
@@ -309,7 +359,6 @@ impl<'a> Picker<'a> {
 
     /// The build that an index which was not read is known to have, or, for a pin with a label, must have.
     fn by_facts(&self, source: SourceId, wish: &Wish<'_>) -> Vec<Candidate> {
-        let platform = self.question.target.platform;
         let backend = self.question.backend(source);
         let as_build = |version: Pep440| {
             let build = DistVersion::new(version, source);
@@ -323,8 +372,14 @@ impl<'a> Picker<'a> {
                 if label.as_deref().is_some_and(|label| label != backend) {
                     return Vec::new();
                 }
-                match known::standing(wish.name, &version, backend, platform) {
+                let standing = self.standing(wish.name, &version, backend);
+                match standing {
                     Standing::There => vec![known::labelled(&version, backend)],
+                    Standing::Unknown
+                        if label.is_none() && self.is_labelled(wish.name, backend) =>
+                    {
+                        vec![known::labelled(&version, backend)]
+                    }
                     Standing::Unknown => vec![Some(version)],
                     Standing::Never => Vec::new(),
                 }
@@ -334,7 +389,19 @@ impl<'a> Picker<'a> {
             {
                 vec![Some(version)]
             }
-            (None, Some(backend)) if wish.name.as_str() == crate::rules::torch::TORCH => {
+            // A page of all backends: pip takes the label that sorts highest.
+            (Some(version), None) if label_of(&version).is_none() => {
+                let name = self.question.source(source).map_or("", |source| &source.name);
+                let backends = index::by_name(name).map_or(&[][..], |known| &known.row.backends);
+                backends
+                    .iter()
+                    .filter(|backend| {
+                        self.standing(wish.name, &version, backend) == Standing::There
+                    })
+                    .map(|backend| known::labelled(&version, backend))
+                    .collect()
+            }
+            (None, Some(backend)) if wish.name.as_str() == TORCH => {
                 let releases = known::torch_releases(backend, wish.range);
                 releases.iter().map(|release| known::labelled(release, backend)).collect()
             }
@@ -363,9 +430,9 @@ impl<'a> Picker<'a> {
         let chosen = fit.best.as_ref().map(|best| best.0).or(fit.sdist);
         let Some(file) = chosen.and_then(|at| files.get(at)) else {
             let (at, why) = fit.nearest_miss()?;
-            let file = files.get(*at).cloned();
+            let file = files.get(at).cloned();
             let name = file.as_ref().map(|file| file.filename.clone()).unwrap_or_default();
-            let unfit = Some(Unfit::File(name, why.clone()));
+            let unfit = Some(Unfit::File(name, why));
             return Some(Picked { version, file, yanked, unfit });
         };
         let unfit =
@@ -381,9 +448,7 @@ impl<'a> Picker<'a> {
 
     /// The builds of one release are made for the same Pythons on every index; PyPI's page says for which.
     pub(super) fn unfit_by_pypi(&self, name: Name, version: &DistVersion) -> Option<Unfit> {
-        if !self.question.python_known
-            || !crate::rules::companion::family(name).is_some_and(|f| f.labelled)
-        {
+        if !self.question.python_known || !companion::family(name).is_some_and(|f| f.labelled) {
             return None;
         }
         let project = self.on_pypi(name)?;

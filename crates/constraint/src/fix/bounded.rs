@@ -1,35 +1,56 @@
-//! A catalog that stops answering when the time is up, so that a search ends.
+//! A catalog that stops answering after so many questions, so that a search ends.
+//!
+//! A solve asks the same questions in the same order every time, so counting them bounds it by work that does not depend on
+//! the speed of the machine or of a network. The clock is a second bound, for an index that answers very slowly.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
 use crate::catalog::{Catalog, CatalogError, File, Metadata, OnMetadata, OnProject, Project};
 use crate::name::Name;
 use crate::version::SourceId;
 
-/// Passes everything on until the deadline.
+/// Why a search came to its end before everything was tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// As much was tried as may be: the same on every machine.
+    Count,
+    /// The time was up.
+    Clock,
+}
+
+/// Passes everything on until the questions or the time are used up.
 pub(crate) struct Bounded {
     inner: Arc<dyn Catalog>,
+    questions: u64,
     deadline: Instant,
-    ran_out: AtomicBool,
+    asked: AtomicU64,
+    late: AtomicBool,
 }
 
 impl Bounded {
-    pub(crate) fn new(inner: Arc<dyn Catalog>, deadline: Instant) -> Self {
-        Self { inner, deadline, ran_out: AtomicBool::new(false) }
+    pub(crate) fn new(inner: Arc<dyn Catalog>, questions: u64, deadline: Instant) -> Self {
+        let (asked, late) = (AtomicU64::new(0), AtomicBool::new(false));
+        Self { inner, questions, deadline, asked, late }
     }
 
-    /// Whether a question came after the deadline.
-    pub(crate) fn ran_out(&self) -> bool {
-        self.ran_out.load(Ordering::Relaxed)
+    /// Set once a question was not answered.
+    pub(crate) fn ended(&self) -> Option<Ended> {
+        if self.late.load(Ordering::Relaxed) {
+            return Some(Ended::Clock);
+        }
+        (self.asked.load(Ordering::Relaxed) > self.questions).then_some(Ended::Count)
     }
 
     fn check(&self) -> Result<(), CatalogError> {
+        if self.asked.fetch_add(1, Ordering::Relaxed) >= self.questions {
+            return Err(CatalogError::Offline("enough was asked".into()));
+        }
         if Instant::now() < self.deadline {
             return Ok(());
         }
-        self.ran_out.store(true, Ordering::Relaxed);
+        self.late.store(true, Ordering::Relaxed);
         Err(CatalogError::Offline("the time for looking is over".into()))
     }
 }
@@ -64,5 +85,45 @@ impl Catalog for Bounded {
 
     fn fault(&self) -> Option<CatalogError> {
         self.inner.fault()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    struct Empty;
+
+    impl Catalog for Empty {
+        fn project(&self, _: SourceId, _: Name) -> Result<Option<Arc<Project>>, CatalogError> {
+            Ok(None)
+        }
+
+        fn metadata(&self, _: SourceId, _: Name, _: &File) -> Result<Arc<Metadata>, CatalogError> {
+            Err(CatalogError::Unavailable("nothing here".into()))
+        }
+    }
+
+    fn ask(bounded: &Bounded) -> bool {
+        bounded.project(SourceId(0), Name::new("a").expect("a name")).is_ok()
+    }
+
+    #[test]
+    fn questions_are_counted() {
+        let later = Instant::now() + Duration::from_secs(60);
+        let bounded = Bounded::new(Arc::new(Empty), 2, later);
+        assert!(ask(&bounded) && ask(&bounded));
+        assert_eq!(bounded.ended(), None, "the last answer was given");
+        assert!(!ask(&bounded));
+        assert_eq!(bounded.ended(), Some(Ended::Count));
+    }
+
+    #[test]
+    fn the_clock_ends_what_the_count_does_not() {
+        let bounded = Bounded::new(Arc::new(Empty), 2, Instant::now());
+        assert!(!ask(&bounded));
+        assert_eq!(bounded.ended(), Some(Ended::Clock));
     }
 }

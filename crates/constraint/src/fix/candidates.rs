@@ -7,13 +7,13 @@ use pep440_rs::Version as Pep440;
 
 use super::change::Change;
 use crate::constraint::Reason;
-use crate::machine::Libc;
+use crate::machine::{Libc, Libraries};
 use crate::matrix;
 use crate::name::Name;
 use crate::package::Package;
 use crate::requirement::Requirement;
 use crate::rules::owner;
-use crate::solve::{CollidingFact, Conflict, PassedOver, Prerelease, Problem};
+use crate::solve::{CollidingFact, Conflict, PassedOver, Prerelease, Problem, Rejection};
 use crate::version::{SystemVersion, Version};
 
 /// Pythons that are tried at most.
@@ -21,12 +21,10 @@ const PYTHONS: usize = 4;
 
 /// Candidates by what they cost.
 pub(super) struct Candidates {
-    /// Single changes after which everything is still installed, cheapest first.
+    /// Changes after which everything is still installed, cheapest first.
     pub(super) keeping: Vec<Change>,
-    /// Pairs of them.
-    pub(super) pairs: Vec<[Change; 2]>,
-    /// Leaving something out.
-    pub(super) dropping: Vec<Change>,
+    /// What could be left out.
+    pub(super) dropping: Vec<Arc<Requirement>>,
 }
 
 /// The candidates for a conflict.
@@ -35,26 +33,19 @@ pub(super) fn of(problem: &Problem, conflict: &Conflict) -> Candidates {
     let moves: Vec<Change> = involved
         .iter()
         .filter(|requirement| !requirement.specifiers.is_empty() || requirement.url.is_some())
+        .filter(|requirement| !problem.policy.nearest.contains_key(&requirement.name))
         .map(|requirement| Change::Move {
             requirement: Arc::clone(requirement),
             now: String::new(),
         })
         .collect();
-    let machine = machine(problem, conflict);
-    let mut pairs = Vec::new();
-    for (place, first) in moves.iter().enumerate() {
-        pairs.extend(moves.iter().skip(place + 1).map(|second| [first.clone(), second.clone()]));
-    }
-    for first in &moves {
-        pairs.extend(machine.iter().map(|second| [second.clone(), first.clone()]));
-    }
     let mut keeping = renames(&involved, conflict);
     keeping.extend(substitutions(problem, conflict));
     keeping.extend(moves);
     keeping.extend(options(problem, conflict));
-    keeping.extend(machine);
-    let dropping = involved.into_iter().map(|requirement| Change::Drop { requirement }).collect();
-    Candidates { keeping, pairs, dropping }
+    keeping.extend(machine(problem, conflict));
+    keeping.extend(plain(&involved, conflict));
+    Candidates { keeping, dropping: involved }
 }
 
 /// The requirements of env.toml that take part, themselves or by a layer that they name.
@@ -87,6 +78,33 @@ fn renames(involved: &[Arc<Requirement>], conflict: &Conflict) -> Vec<Change> {
         })
     };
     involved.iter().filter_map(meant).collect()
+}
+
+/// For a distribution that has nothing for this platform the plain one that owns the same import package.
+fn plain(involved: &[Arc<Requirement>], conflict: &Conflict) -> Vec<Change> {
+    let owner = |requirement: &Arc<Requirement>| {
+        conflict.facts.iter().find_map(|fact| match fact {
+            CollidingFact::NoVersion { package, passed_over, .. }
+                if package.dist_name() == Some(requirement.name) =>
+            {
+                Change::rename(requirement, plain_owner(requirement.name, passed_over)?)
+            }
+            _ => None,
+        })
+    };
+    involved.iter().filter_map(owner).collect()
+}
+
+/// The distribution with the shorter name that owns the same import package, when nothing of this one is for the platform.
+fn plain_owner(name: Name, passed_over: &[Rejection]) -> Option<&'static str> {
+    let other_platform =
+        |r: &Rejection| matches!(&r.why, PassedOver::NoFile(why) if !why.platforms.is_empty());
+    if !passed_over.iter().any(other_platform) {
+        return None;
+    }
+    let rivals = owner::rivals(name);
+    let is_plain = |other: &&Name| name.as_str().starts_with(other.as_str());
+    rivals.iter().find(is_plain).map(|name| name.as_str())
 }
 
 /// One owner of an import package for another.
@@ -132,8 +150,14 @@ fn options(problem: &Problem, conflict: &Conflict) -> Vec<Change> {
         (Package::Cuda, problem.machine.cuda.is_some()),
         (Package::Cudnn, problem.machine.cudnn.is_some()),
     ];
-    let wished = wishes.into_iter().filter(|(layer, wished)| *wished && needed(conflict, *layer));
-    found.extend(wished.map(|(layer, _)| Change::NoWish { layer }));
+    let mut wished =
+        wishes.into_iter().filter(|(layer, wished)| *wished && needed(conflict, *layer)).peekable();
+    if problem.machine.libraries == Libraries::System {
+        // What the system has cannot be wished away, but libraries can come from wheels.
+        found.extend(wished.peek().map(|_| Change::Wheels));
+    } else {
+        found.extend(wished.map(|(layer, _)| Change::NoWish { layer }));
+    }
     found
 }
 
@@ -147,7 +171,7 @@ fn needed(conflict: &Conflict, layer: Package) -> bool {
 /// Another machine or interpreter.
 fn machine(problem: &Problem, conflict: &Conflict) -> Vec<Change> {
     let mut found = Vec::new();
-    if needed(conflict, Package::Python) {
+    if conflict.is_about(Package::Python) {
         found.extend(pythons(problem).into_iter().map(|version| Change::Python { version }));
     }
     if let Some(driver) = &problem.machine.driver

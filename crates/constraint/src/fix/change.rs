@@ -6,13 +6,15 @@ use jiff::{SignedDuration, Timestamp};
 use pep440_rs::Version as Pep440;
 
 use super::moved;
-use crate::machine::Libc;
+use crate::constraint::{Force, Reason};
+use crate::machine::{Libc, Libraries, Platform};
 use crate::name::Name;
 use crate::package::Package;
 use crate::requirement::Requirement;
-use crate::solve::{Prerelease, Problem, Solution, SourceKind};
+use crate::rules::torch;
+use crate::solve::{LayerBound, Prerelease, Problem, Solution, SourceKind};
 use crate::target::Target;
-use crate::version::SystemVersion;
+use crate::version::{Range, SystemVersion, Version};
 
 /// One change to env.toml. It names what is to be written; where that stands is known to whoever read the file.
 #[derive(Clone, Debug)]
@@ -60,6 +62,8 @@ pub enum Change {
         /// Which one.
         layer: Package,
     },
+    /// Let the CUDA libraries come from wheels, not from the system or the image.
+    Wheels,
     /// A driver of at least this version.
     Driver {
         /// The lowest that was tried with success.
@@ -78,13 +82,6 @@ pub enum Change {
 }
 
 impl Change {
-    /// The requirement pinned to one release instead.
-    pub(super) fn pin(requirement: &Arc<Requirement>, release: &Pep440) -> Option<Self> {
-        let now = moved::pinned(requirement, release);
-        now.parse::<Requirement>().ok()?;
-        Some(Self::Move { requirement: Arc::clone(requirement), now })
-    }
-
     /// The requirement on the distribution that was probably meant.
     pub(super) fn rename(requirement: &Arc<Requirement>, name: &str) -> Option<Self> {
         let now = moved::renamed(requirement, name);
@@ -99,6 +96,12 @@ impl Change {
                 if let Ok(open) = moved::open(requirement).parse::<Requirement>() {
                     replace(problem, requirement, Some(open));
                 }
+                // An earlier lock has no say where its pin is what collides.
+                problem.policy.preferences.remove(&requirement.name);
+                if let Some(pin) = moved::pin(requirement) {
+                    problem.policy.nearest.insert(requirement.name, pin);
+                }
+                problem.bounds.extend(accelerated(requirement, problem));
             }
             Self::Rename { requirement, now } => {
                 if let Ok(now) = now.parse::<Requirement>() {
@@ -116,6 +119,11 @@ impl Change {
             }
             Self::NoWish { layer: Package::Cuda } => problem.machine.cuda = None,
             Self::NoWish { .. } => problem.machine.cudnn = None,
+            Self::Wheels => {
+                problem.machine.libraries = Libraries::Wheels;
+                problem.machine.cuda = None;
+                problem.machine.cudnn = None;
+            }
             Self::Driver { at_least } => problem.machine.driver = Some(at_least.clone()),
             Self::Glibc { at_least } => {
                 problem.machine.libc = Some(Libc::Glibc(at_least.clone()));
@@ -133,15 +141,42 @@ impl Change {
         }
     }
 
-    /// Changes the problem to what will be written in env.toml.
-    pub(super) fn make_exactly(&self, problem: &mut Problem) {
+    /// What the change is made to, and for the machine also how: two changes with one name are the same one.
+    pub(super) fn name(&self) -> String {
         match self {
-            Self::Move { requirement, now } => {
-                if let Ok(now) = now.parse::<Requirement>() {
-                    replace(problem, requirement, Some(now));
-                }
-            }
-            other => other.make(problem),
+            Self::Move { requirement, .. } => format!("move {}", requirement.text()),
+            Self::Rename { requirement, .. } => format!("rename {}", requirement.text()),
+            Self::Drop { requirement } => format!("drop {}", requirement.text()),
+            other => format!("{other:?}"),
+        }
+    }
+
+    /// Whether both are made to the same place of env.toml.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        let stated = |change: &Self| match change {
+            Self::Move { requirement, .. }
+            | Self::Rename { requirement, .. }
+            | Self::Drop { requirement } => Some(Arc::clone(requirement.text())),
+            _ => None,
+        };
+        match (stated(self), stated(other)) {
+            (Some(one), Some(other)) => one == other,
+            (None, None) => std::mem::discriminant(self) == std::mem::discriminant(other),
+            _ => false,
+        }
+    }
+
+    /// Whether it takes another machine or interpreter.
+    pub(super) fn is_of_machine(&self) -> bool {
+        matches!(self, Self::Driver { .. } | Self::Glibc { .. } | Self::Python { .. })
+    }
+
+    /// The distribution that moves.
+    pub(super) fn distribution(&self) -> Option<Name> {
+        match self {
+            Self::Move { requirement, .. } => Some(requirement.name),
+            Self::Rename { now, .. } => now.parse::<Requirement>().ok().map(|now| now.name),
+            _ => None,
         }
     }
 
@@ -171,6 +206,18 @@ impl Change {
             other => Some(other.clone()),
         }
     }
+}
+
+/// Who pins a build for CUDA is not helped by one for the CPU. A Mac has no others.
+fn accelerated(requirement: &Requirement, problem: &Problem) -> Option<LayerBound> {
+    let cpu = SystemVersion::new(0, 0);
+    let cuda = torch::backend_cuda(&requirement.local_label()?)?;
+    (cuda > cpu && problem.machine.platform != Platform::MacosArm64).then(|| LayerBound {
+        package: Package::Backend,
+        range: Range::strictly_higher_than(Version::System(cpu)),
+        force: Force::IfPresent,
+        reason: Reason::Manifest { text: Arc::clone(requirement.text()) },
+    })
 }
 
 fn replace(problem: &mut Problem, old: &Arc<Requirement>, new: Option<Requirement>) {

@@ -1,24 +1,33 @@
 //! A requirement written for other versions.
 
-use std::sync::Arc;
-
 use pep440_rs::{Operator, Version as Pep440, VersionSpecifier};
 
-use crate::catalog::Catalog;
 use crate::requirement::Requirement;
-use crate::solve::Problem;
 
-/// Releases above a pin that are tried one by one.
-const NEAREST: usize = 6;
-
-/// The requirement without its versions.
+/// The requirement for any version but the one that it names: that one was tried.
 pub(super) fn open(requirement: &Requirement) -> String {
-    with_versions(requirement, "")
+    let mut specifiers = requirement.specifiers.iter();
+    let versions = match (specifiers.next(), specifiers.next()) {
+        (Some(only), None) if *only.operator() == Operator::Equal => {
+            format!("!={}", only.version())
+        }
+        (Some(only), None) if *only.operator() == Operator::EqualStar => {
+            format!("!={}.*", only.version())
+        }
+        _ => String::new(),
+    };
+    with_versions(requirement, &versions)
 }
 
-/// The requirement for exactly one release.
-pub(super) fn pinned(requirement: &Requirement, release: &Pep440) -> String {
-    with_versions(requirement, &format!("=={release}"))
+/// The version that a requirement names, when it asks for one release or the releases of one prefix.
+pub(super) fn pin(requirement: &Requirement) -> Option<Pep440> {
+    let names = |specifier: &&VersionSpecifier| {
+        matches!(
+            specifier.operator(),
+            Operator::Equal | Operator::EqualStar | Operator::ExactEqual | Operator::TildeEqual
+        )
+    };
+    requirement.specifiers.iter().find(names).map(|specifier| specifier.version().clone())
 }
 
 /// The requirement with the bounds that exclude `chosen` moved as far as it; `None` when nothing excludes it.
@@ -72,33 +81,6 @@ pub(crate) fn with_versions(requirement: &Requirement, versions: &str) -> String
     format!("{}{extras}{versions}{marker}", requirement.name)
 }
 
-/// The stable releases between a pin and the version that a solve without the pin ended at, the nearest first.
-pub(super) fn releases_between(
-    problem: &Problem,
-    catalog: &Arc<dyn Catalog>,
-    requirement: &Requirement,
-    now: &str,
-) -> Vec<Pep440> {
-    let pin = |requirement: &Requirement| {
-        let mut exact = requirement.specifiers.iter().filter(|s| *s.operator() == Operator::Equal);
-        exact.next().map(|specifier| specifier.version().clone().without_local())
-    };
-    let end = now.parse::<Requirement>().ok().as_ref().and_then(pin);
-    let (Some(start), Some(end)) = (pin(requirement), end) else { return Vec::new() };
-    let mut releases: Vec<Pep440> = Vec::new();
-    for source in problem.sources.iter().filter(|source| !source.explicit && source.only.is_none())
-    {
-        let Ok(Some(project)) = catalog.project(source.id, requirement.name) else { continue };
-        let public = project.versions.iter().map(|version| version.clone().without_local());
-        let above = |v: &Pep440| *v > start || (*v == start && requirement.local_label().is_some());
-        releases.extend(public.filter(|v| v.is_stable() && above(v) && *v < end));
-        break;
-    }
-    releases.dedup();
-    releases.truncate(NEAREST);
-    releases
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -114,6 +96,15 @@ mod tests {
         assert_eq!(moved("numpy<2", "2.1.0").as_deref(), Some("numpy<=2.1.0"));
         assert_eq!(moved("torch==2.6.0", "2.7.0").as_deref(), Some("torch==2.7.0"));
         assert_eq!(moved("torch>=2.1", "2.7.0+cu128"), None);
+    }
+
+    #[test]
+    fn what_was_tried_is_not_tried_again() {
+        let open = |text: &str| open(&text.parse().expect("valid"));
+        assert_eq!(open("torch==2.6.0+cu124"), "torch!=2.6.0+cu124");
+        assert_eq!(open("torch==2.6.*"), "torch!=2.6.*");
+        assert_eq!(open("torch>=2.6,<3"), "torch");
+        assert_eq!(open("a[x]==1; python_version < '3.12'"), "a[x]!=1; python_version < '3.12'");
     }
 
     #[test]

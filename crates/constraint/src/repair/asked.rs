@@ -88,7 +88,7 @@ pub(super) fn base(
         substitute: BTreeMap::new(),
         sources: sources.to_vec(),
         pinned_sources: pinned_sources(question, verdict, sources),
-        backends: backends(question),
+        backends: backends(question, verdict),
         model: question.model,
         bounds,
         policy: Policy {
@@ -117,13 +117,27 @@ fn pinned_sources(
     let found = verdict.checked.iter().map(|(name, build)| (*name, build.source()));
     let stated =
         question.lines.iter().filter_map(|line| Some((line.requirement.name, line.source?)));
-    let remote = |source: &SourceId| !question.local.contains(source);
+    let remote =
+        |source: &SourceId| !question.local.contains(source) && !question.unasked.contains(source);
     let all = found.filter(|(_, source)| private(*source)).chain(stated);
     all.filter(|(_, source)| remote(source)).collect()
 }
 
-/// With GPUs of which only the name is known, builds for the CPU are no answer.
-fn backends(question: &Question) -> Option<Vec<String>> {
+/// Whoever adds the index of an accelerator wants its builds; with GPUs of which only the name is known, builds for the CPU
+/// are no answer.
+fn backends(question: &Question, verdict: &Verdict) -> Option<Vec<String>> {
+    let confused = verdict.findings.iter().any(|finding| finding.code == "index-confusion");
+    let added: Vec<String> = question
+        .extra
+        .iter()
+        .filter_map(|id| match &question.sources.get(usize::from(id.0))?.kind {
+            SourceKind::PyTorch { backend } => Some(backend.clone()),
+            _ => None,
+        })
+        .collect();
+    if confused && !added.is_empty() {
+        return Some(added);
+    }
     if question.unknown_gpus.is_empty() || question.machine.gpus.is_some() {
         return None;
     }
@@ -142,7 +156,8 @@ pub(super) fn with_lines(
 ) -> Problem {
     let mut problem = base.clone();
     for (place, line) in question.lines.iter().enumerate() {
-        if line.wheel.is_some() || skip.contains(&line.requirement.name) {
+        // A wheel that a line names by its URL stands for the release of the same version.
+        if skip.contains(&line.requirement.name) {
             continue;
         }
         let Some(requirement) = write(place, &line.requirement) else { continue };

@@ -18,6 +18,13 @@ pub enum Edit {
         /// The specifiers to write, such as `==2.3.1+cu118`.
         now: String,
     },
+    /// Extras of a line; its versions and its marker stay.
+    Extras {
+        /// The line.
+        line: usize,
+        /// All extras that it then has, in order.
+        now: Vec<Name>,
+    },
     /// A line that goes: what it names is installed by another one.
     Remove {
         /// The line.
@@ -55,6 +62,13 @@ pub fn amended(question: &Question, edits: &[Edit]) -> Question {
                     line.requirement = requirement;
                     line.wheel = None;
                     line.source = line.source.filter(|source| !local.contains(source));
+                }
+            }
+            Edit::Extras { line, now } => {
+                if let Some(line) = question.lines.get_mut(*line)
+                    && let Some(requirement) = read(&wording::with_extras(&line.requirement, now))
+                {
+                    line.requirement = requirement;
                 }
             }
             // The places of the other lines stay what they are: a bound asks for nothing by itself.

@@ -51,7 +51,7 @@ pub(super) struct Search<'a> {
     /// Lines that are left out: another line installs the same files.
     pub(super) removed: BTreeSet<usize>,
     /// Distributions that cannot be solved for: their METADATA is not known, or no index has them.
-    skip: BTreeSet<Name>,
+    pub(super) skip: BTreeSet<Name>,
     pub(super) solves: usize,
     pub(super) stopped: bool,
     pub(super) obstacles: Vec<String>,
@@ -82,6 +82,14 @@ impl<'a> Search<'a> {
             stopped: false,
             obstacles: Vec::new(),
         }
+    }
+
+    /// Lets distributions of the torch family move whose index could not be read. A pin that is right on such an index is
+    /// better left alone, so this is the second choice. False when there are none.
+    pub(super) fn follow_family(&mut self) -> bool {
+        let before = self.skip.len();
+        self.skip.retain(|name| companion::family(*name).is_none());
+        self.skip.len() < before
     }
 
     /// The sets of lines that may be left out, one after the other: where two lines install the same files, all but one,
@@ -277,13 +285,13 @@ impl<'a> Search<'a> {
             }
             problem.policy.preferences.extend(prefer.iter().map(|(n, v)| (*n, v.clone())));
         }
-        let bounded = Arc::new(Bounded::new(Arc::clone(self.catalog), self.deadline));
+        let bounded = Arc::new(Bounded::new(Arc::clone(self.catalog), u64::MAX, self.deadline));
         let solved = solve(Arc::new(problem), bounded.clone());
         match solved {
             Ok(solution) => Ok(solution),
             Err(SolveError::Conflict(conflict)) => Err(Some(conflict)),
             Err(SolveError::Catalog(why)) => {
-                if bounded.ran_out() {
+                if bounded.ended().is_some() {
                     self.stopped = true;
                 } else {
                     self.obstacles.push(why.to_string());

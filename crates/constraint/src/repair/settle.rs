@@ -13,6 +13,7 @@ use super::relax::{Relaxed, Search};
 use super::{Repair, Wanted, wording};
 use crate::audit::{Finding, Question, Severity, Verdict, audit};
 use crate::name::Name;
+use crate::requirement::RequirementCache;
 use crate::solve::{Solution, SourceKind, is_url_source};
 use crate::version::DistVersion;
 
@@ -53,6 +54,10 @@ pub(super) fn settle(search: &mut Search<'_>, relaxed: &Relaxed) -> Option<Repai
         return None;
     }
     if cured.is_empty() || settling.edits.is_empty() {
+        if let Some(left) = verdict.findings.iter().find(is_left) {
+            let text = format!("an installer would still meet {}: {}", left.code, left.message);
+            settling.search.obstacles.push(text);
+        }
         return None;
     }
     let builds = relaxed.solution.builds.iter().map(|(n, c)| (*n, c.version.clone())).collect();
@@ -99,13 +104,17 @@ impl Settling<'_, '_> {
         }
     }
 
+    /// The build of a name in the answer. What was not solved for is no answer, though something else may have drawn it in.
     fn chosen(&self, name: Name) -> Option<&DistVersion> {
+        if self.search.skip.contains(&name) {
+            return None;
+        }
         self.solution.builds.get(&name).map(|chosen| &chosen.version)
     }
 
     fn name_of(&self, edit: &Edit) -> Option<Name> {
         match edit {
-            Edit::Versions { line, .. } => {
+            Edit::Versions { line, .. } | Edit::Extras { line, .. } => {
                 self.question().lines.get(*line).map(|line| line.requirement.name)
             }
             Edit::Add { name, .. } => Some(*name),
@@ -209,6 +218,10 @@ impl Settling<'_, '_> {
         if self.edits != before {
             return true;
         }
+        if let Some(edit) = self.extras(&names, verdict) {
+            self.edits.insert(0, edit);
+            return true;
+        }
         for name in &names {
             self.follow(*name, verdict);
         }
@@ -219,6 +232,59 @@ impl Settling<'_, '_> {
             }
         }
         self.edits != before
+    }
+
+    /// Extras of a line that bring all of `names` that its build needs and nothing brings yet. A file that lists everything
+    /// that is installed is to name them itself.
+    fn extras(&self, names: &[Name], verdict: &Verdict) -> Option<Edit> {
+        if self.question().closed {
+            return None;
+        }
+        let requirements = RequirementCache::new(self.question().target.marker_environment());
+        let lines = self.question().lines.iter().enumerate();
+        lines.filter(|(_, line)| !line.bound && line.wheel.is_none()).find_map(|(place, line)| {
+            let name = line.requirement.name;
+            let had = self
+                .edits
+                .iter()
+                .any(|edit| matches!(edit, Edit::Extras { line, .. } if *line == place));
+            let build = self.solution.builds.get(&name).filter(|_| !had)?;
+            let needs = |other: &&Name| {
+                let chosen = self.solution.builds.get(other);
+                !verdict.checked.contains_key(other)
+                    && chosen.is_some_and(|chosen| chosen.required_by.contains(&Some(name)))
+            };
+            let lacking: BTreeSet<Name> = names.iter().filter(needs).copied().collect();
+            let mut brought = BTreeSet::new();
+            let mut now: BTreeSet<Name> = line.requirement.extras.iter().copied().collect();
+            for extra in build.metadata.provides_extra.iter().filter_map(|e| Name::new(e).ok()) {
+                let lines = build.metadata.requires_dist.iter();
+                let of_extra = lines
+                    .filter_map(|text| requirements.get(text).ok())
+                    .filter(|r| requirements.applies(r, Some(extra)))
+                    .map(|requirement| requirement.name);
+                let reached = self.reached(of_extra.collect());
+                let found: Vec<Name> = reached.intersection(&lacking).copied().collect();
+                if !found.is_empty() {
+                    brought.extend(found);
+                    now.insert(extra);
+                }
+            }
+            let enough = !lacking.is_empty() && lacking.is_subset(&brought);
+            enough.then(|| Edit::Extras { line: place, now: now.into_iter().collect() })
+        })
+    }
+
+    /// Names, and everything that their builds in the answer need.
+    fn reached(&self, mut next: Vec<Name>) -> BTreeSet<Name> {
+        let mut seen = BTreeSet::new();
+        while let Some(name) = next.pop() {
+            if seen.insert(name) {
+                let needs = self.solution.builds.get(&name).map(|chosen| &chosen.requires);
+                next.extend(needs.into_iter().flatten());
+            }
+        }
+        seen
     }
 
     /// Pins or bounds one name so that the installer takes what was chosen.
@@ -284,9 +350,12 @@ impl Settling<'_, '_> {
             .filter_map(|edit| match edit {
                 Edit::Versions { now, .. } => Some(format!("{}{now}", self.name_of(edit)?)),
                 Edit::Add { name, versions, .. } => Some(format!("{name}{versions}")),
-                Edit::Remove { .. } | Edit::AskIndex { .. } => None,
+                Edit::Extras { .. } | Edit::Remove { .. } | Edit::AskIndex { .. } => None,
             })
             .collect();
-        texts.join(", ")
+        let more = texts.len().saturating_sub(3);
+        let shown: Vec<String> = texts.into_iter().take(3).collect();
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        format!("{}{more}", shown.join(", "))
     }
 }

@@ -3,11 +3,25 @@
 use pep440_rs::Version as Pep440;
 
 use crate::fix::rewritten_versions;
+use crate::name::Name;
 use crate::requirement::Requirement;
 
 /// The requirement with other specifiers; extras and marker stay.
 pub(super) fn with(requirement: &Requirement, versions: &str) -> String {
     crate::fix::with_versions(requirement, versions)
+}
+
+/// The requirement with other extras; versions and marker stay.
+pub(super) fn with_extras(requirement: &Requirement, extras: &[Name]) -> String {
+    let versions = requirement.specifiers.to_string().replace(' ', "");
+    let text = with(requirement, &versions);
+    let rest = text.strip_prefix(requirement.name.as_str()).unwrap_or_default();
+    let rest = match rest.strip_prefix('[') {
+        Some(inner) => inner.split_once(']').map_or("", |(_, rest)| rest),
+        None => rest,
+    };
+    let names: Vec<&str> = extras.iter().map(|extra| extra.as_str()).collect();
+    format!("{}[{}]{rest}", requirement.name, names.join(","))
 }
 
 /// The specifiers that a line needs to allow `chosen`; `None` when it allows it already.
@@ -55,6 +69,15 @@ mod tests {
         assert_eq!(apart("2.1.0", "1.26.4"), ">=2.1.0");
         assert_eq!(apart("2.7.1+cu118", "2.9.0"), "==2.7.1+cu118");
         assert_eq!(super::apart(&version("1.0"), None), "==1.0");
+    }
+
+    #[test]
+    fn extras_are_set_between_name_and_versions() {
+        let extras = ["cuda", "cudnn"].map(|name| Name::new(name).expect("valid"));
+        let with = |text: &str| with_extras(&text.parse().expect("valid"), &extras);
+        assert_eq!(with("a==1 ; python_version > '3'"), "a[cuda,cudnn]==1; python_version > '3'");
+        assert_eq!(with("a[x]>=1,<2"), "a[cuda,cudnn]>=1,<2");
+        assert_eq!(with("a"), "a[cuda,cudnn]");
     }
 
     #[test]

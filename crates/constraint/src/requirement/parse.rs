@@ -86,7 +86,9 @@ impl Requirement {
     /// The local label that it pins: `cu118` of `torch==2.3.1+cu118`.
     #[must_use]
     pub fn local_label(&self) -> Option<String> {
-        let local = self.specifiers.iter().find(|s| s.version().is_local())?.version().local();
+        let pins =
+            |s: &&VersionSpecifier| s.version().is_local() && *s.operator() != Operator::NotEqual;
+        let local = self.specifiers.iter().find(pins)?.version().local();
         Some(local.iter().map(ToString::to_string).collect::<Vec<_>>().join("."))
     }
 

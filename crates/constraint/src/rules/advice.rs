@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use pep440_rs::Version as Pep440;
 
 use super::build::Build;
-use super::onnx_model::{ir_symptom, stamped_by_default};
+use super::onnx_model::{Model, ir_symptom, stamped_by_default};
 use super::span::Table;
 use super::{onnxruntime, owner, prebuilt};
 use crate::constraint::{Constraint, Fact, Force};
@@ -21,12 +21,22 @@ static TENSORRT: LazyLock<Table<rows::onnxruntime::TensorRt>> =
 /// The import package whose owners read models.
 const RUNTIME: &str = "onnxruntime";
 
-/// What is good to hold beside [`stack::constraints`](super::stack::constraints). Every one is [`Force::IfPresent`].
+/// The rules of this module, as their facts name them.
+const RULES: [&str; 3] = ["compiled-here", "onnx-default-model", "tensorrt-mismatch"];
+
+/// Whether a fact is no more than advice.
 #[must_use]
-pub fn constraints(build: &Build) -> Vec<Constraint> {
+pub fn is_advice(fact: &Fact) -> bool {
+    RULES.contains(&fact.rule)
+}
+
+/// What is good to hold beside [`stack::constraints`](super::stack::constraints). Every one is [`Force::IfPresent`]. Of a
+/// model that is named, what the onnx package would write into another one says nothing.
+#[must_use]
+pub fn constraints(build: &Build, model: Option<&Model>) -> Vec<Constraint> {
     match build.name.as_str() {
-        "onnx" => default_model(build),
-        "onnx-weekly" => default_model(build),
+        "onnx" | "onnx-weekly" if model.is_none() => default_model(build),
+        "onnx" | "onnx-weekly" => Vec::new(),
         onnxruntime::GPU => tensorrt(build),
         _ => prebuilt::advice(build).into_iter().collect(),
     }
@@ -102,12 +112,18 @@ fn tensorrt(build: &Build) -> Vec<Constraint> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::constraint::Reason;
     use crate::rules::stack::testing::Pin;
 
     fn allows(build: &Pin, name: &str, version: &str) -> bool {
         let version = DistVersion::new(version.parse().expect("valid"), SourceId(0));
         let on = Package::dist(Name::new(name).expect("valid"));
-        let mut constraints = constraints(&build.build());
+        let mut constraints = constraints(&build.build(), None);
+        assert!(
+            constraints
+                .iter()
+                .all(|c| matches!(&c.reason, Reason::Matrix(fact) if is_advice(fact)))
+        );
         constraints.retain(|constraint| constraint.package == on);
         assert_eq!(constraints.len(), 1, "{name}");
         assert!(constraints[0].range.contains(&Version::Dist(DistVersion::absent())));

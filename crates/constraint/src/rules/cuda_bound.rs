@@ -4,7 +4,7 @@ use std::str::FromStr as _;
 use std::sync::LazyLock;
 
 use super::build::{Build, from_within_major, major_range};
-use super::span::{Found, Table};
+use super::span::{Fit, Found, Table};
 use crate::constraint::{Constraint, Fact, Force};
 use pep440_rs::{Version as Pep440, VersionSpecifiers};
 
@@ -32,7 +32,8 @@ pub fn constraints(build: &Build, machine: &Machine) -> Vec<Constraint> {
     let system = machine.libraries == Libraries::System;
     let rows = [false, true].into_iter().filter(|of_system| !of_system || system);
     let found = rows.filter_map(|s| BOUND.find(&release, |row| concerns(row) && row.system == s));
-    found.flat_map(|found| of_row(build, found)).collect()
+    let known = found.filter(|found| !(found.row.ends && matches!(found.fit, Fit::Older(_))));
+    known.flat_map(|found| of_row(build, found)).collect()
 }
 
 /// What a build opens of the system's libraries, when wheels do not bring them.

@@ -151,6 +151,32 @@ pub fn only_there(name: Name, version: &Pep440) -> Option<Fact> {
     })
 }
 
+/// Why an index cannot have a distribution: everything that it may list is known.
+#[must_use]
+pub fn does_not_list(index: &str, name: Name) -> Option<Fact> {
+    let row = matrix::indexes().listing.iter().find(|row| is_index(&row.index, index))?;
+    let listed = row.names.iter().any(|listed| listed == name.as_str());
+    (!listed).then(|| Fact {
+        rule: "stray-wheel",
+        text: row.text.clone(),
+        sources: row.source.clone(),
+        symptom: None,
+    })
+}
+
+/// Why a nightly build is not there any more.
+#[must_use]
+pub fn nightly_gone(address: &str, version: &Pep440) -> Option<Fact> {
+    let row = matrix::indexes().nightly.iter().find(|row| address.contains(&row.path))?;
+    let day = version.dev().filter(|day| *day >= 20_000_000 && *day < row.oldest)?;
+    Some(Fact {
+        rule: "deleted-release",
+        text: format!("{}, and this one is of {day}", row.text),
+        sources: row.source.clone(),
+        symptom: None,
+    })
+}
+
 /// The wheel that `torch` pins and that an index is known to have lost, with the fact.
 #[must_use]
 pub fn lost(index: &str, backend: Option<&str>, torch: &Pep440) -> Option<(Name, Pep440, Fact)> {
@@ -208,6 +234,21 @@ mod tests {
             assert_eq!(by_name(&known.name).map(|k| k.url), Some(known.url));
         }
         assert!(by_url("https://index.example/simple/").is_none());
+    }
+
+    #[test]
+    fn what_an_index_cannot_have_is_known() {
+        let lists =
+            |name: &str| does_not_list("pytorch-cu118", Name::new(name).expect("valid")).is_none();
+        assert!(lists("torch") && lists("nvidia-cudnn-cu12") && lists("typing-extensions"));
+        assert!(!lists("diffusers") && !lists("onnxruntime-gpu"));
+        assert!(does_not_list("corp", Name::new("diffusers").expect("valid")).is_none());
+        let gone = |text: &str| {
+            nightly_gone("https://index.example/whl/nightly/cu121", &text.parse().expect("valid"))
+                .is_some()
+        };
+        assert!(gone("2.1.0.dev20230801+cu121"));
+        assert!(!gone("2.16.0.dev20261120+cu132") && !gone("2.1.0+cu121"));
     }
 
     #[test]

@@ -22,13 +22,25 @@ use crate::wheel::Tags;
 /// # Errors
 /// [`SolveError::Conflict`] with the proof when there is no answer; [`SolveError::Catalog`] when an index cannot be read.
 pub fn solve(problem: Arc<Problem>, catalog: Arc<dyn Catalog>) -> Result<Solution, SolveError> {
+    let outcome = solve_as(&problem, &catalog);
+    let Err(SolveError::Conflict(conflict)) = &outcome else { return outcome };
+    if problem.policy.ignore_advice || !conflict.rests_on_advice() {
+        return outcome;
+    }
+    let mut lenient = Problem::clone(&problem);
+    lenient.policy.ignore_advice = true;
+    solve_as(&Arc::new(lenient), &catalog)
+}
+
+/// Solves one problem as its policy has it.
+fn solve_as(problem: &Arc<Problem>, catalog: &Arc<dyn Catalog>) -> Result<Solution, SolveError> {
     let decided = Cell::new(0);
     let at = |reach: Reach| {
-        let outcome = attempt(&problem, &catalog, &reach);
+        let outcome = attempt(problem, catalog, &reach);
         decided.set(decided.get() + decisions(&outcome));
         outcome
     };
-    let mut outcome = draw_in(&problem, &catalog, &at);
+    let mut outcome = draw_in(problem, catalog, &at);
     match &mut outcome {
         Ok(solution) => solution.decisions = decided.get(),
         Err(SolveError::Conflict(conflict)) => conflict.decisions = decided.get(),
@@ -78,8 +90,10 @@ fn draw_in(
         first = keep_proof(first, at(Reach::Feeds));
     }
     let reach = match &first {
-        // That a newer torch exists is known, and no reason to move a pin.
-        Ok(solution) if is_kept(problem, solution) => return first,
+        // That a newer torch exists is known, and no reason to move a pin, or to move it further than it has to.
+        Ok(solution) if is_kept(problem, solution) || !problem.policy.nearest.is_empty() => {
+            return first;
+        }
         Ok(solution) => match held_back(problem, catalog, solution)? {
             Some(above) => Reach::Accelerators { above: Some(above) },
             None => return first,

@@ -5,11 +5,14 @@ use std::cmp::{Ordering, Reverse};
 use std::ops::Bound;
 use std::sync::Arc;
 
+use pep440_rs::Version as Pep440;
+
 use crate::catalog::{File, Project};
+use crate::machine::Platform;
 use crate::name::Name;
 use crate::solve::problem::{Policy, Prerelease, Source};
 use crate::version::{DistVersion, Range, SourceId, Version};
-use crate::wheel::{ReleaseFit, Tags, Why};
+use crate::wheel::{Arch, PlatformTag, ReleaseFit, Tags, Why};
 
 /// Every build of a project, ascending. Versions are read and files judged when a build is first looked at: most never
 /// are.
@@ -121,6 +124,24 @@ impl Candidates {
         })
     }
 
+    /// The builds in the order of their distance from a version: those of the same release, then those above it from the
+    /// lowest on, then those below it.
+    pub(super) fn nearest_to(&self, version: &Pep440) -> Vec<Build<'_>> {
+        let same = |build: &Build<'_>| {
+            build.version().version().is_some_and(|other| is_same_release(other, version))
+        };
+        let above = |build: &Build<'_>| build.version().version().is_some_and(|v| v > version);
+        let (mut found, others): (Vec<_>, Vec<_>) = self.in_order(false).partition(same);
+        let (higher, lower): (Vec<_>, Vec<_>) = others.into_iter().partition(above);
+        // Among the builds of one release the preferred one stays first.
+        let public =
+            |build: &Build<'_>| build.version().version().cloned().map(Pep440::without_local);
+        let releases: Vec<&[Build<'_>]> = higher.chunk_by(|a, b| public(a) == public(b)).collect();
+        found.extend(releases.into_iter().rev().flatten().copied());
+        found.extend(lower);
+        found
+    }
+
     /// The builds in a range, in the order in which they are tried.
     pub(super) fn in_range<'a>(
         &'a self,
@@ -198,6 +219,16 @@ impl Candidates {
     }
 }
 
+/// Whether two versions have the same release number, whatever follows it.
+fn is_same_release(one: &Pep440, other: &Pep440) -> bool {
+    let trimmed = |version: &Pep440| {
+        let release = version.release();
+        let end = release.iter().rposition(|part| *part > 0).map_or(1, |place| place + 1);
+        release.iter().take(end).copied().collect::<Vec<u64>>()
+    };
+    one.epoch() == other.epoch() && trimmed(one) == trimmed(other)
+}
+
 impl<'a> Build<'a> {
     /// The version, as the ranges of the solver have it.
     pub(super) fn tagged(self) -> &'a Version {
@@ -255,6 +286,31 @@ impl Release {
 
     /// The files that do not fit, each with the reason; the nearest misses first, at most three.
     pub(super) fn why_not(&self) -> Vec<String> {
+        self.misses().files
+    }
+
+    /// Why no file fits.
+    pub(super) fn misses(&self) -> Misses {
+        let mut platforms: Vec<String> = Vec::new();
+        let mut elsewhere = !self.fit.rejected.is_empty();
+        for (_, why) in &self.fit.rejected {
+            match why {
+                Why::Platform(tag) => {
+                    let name = platform_name(*tag);
+                    if !platforms.contains(&name) {
+                        platforms.push(name);
+                    }
+                }
+                Why::Kind => {}
+                _ => elsewhere = false,
+            }
+        }
+        platforms.sort();
+        let platforms = if elsewhere && !platforms.is_empty() { platforms } else { Vec::new() };
+        Misses { files: self.nearest_misses(), platforms }
+    }
+
+    fn nearest_misses(&self) -> Vec<String> {
         let mut misses: Vec<_> = self.fit.rejected.iter().collect();
         misses.sort_by_key(|(index, why)| (Reverse(why.nearness()), *index));
         let text = |(index, why): &&(usize, Why)| {
@@ -278,6 +334,29 @@ impl Release {
     }
 }
 
+/// A platform as env.toml writes it, or in words where it knows none like it.
+fn platform_name(tag: PlatformTag) -> String {
+    let known = match tag {
+        PlatformTag::Manylinux { arch: Arch::X86_64, .. }
+        | PlatformTag::Linux { arch: Arch::X86_64 } => Platform::LinuxX86_64,
+        PlatformTag::Manylinux { arch: Arch::Aarch64, .. }
+        | PlatformTag::Linux { arch: Arch::Aarch64 } => Platform::LinuxAarch64,
+        PlatformTag::Windows { arch: Arch::X86_64 } => Platform::WindowsX86_64,
+        PlatformTag::Macos { arch: Arch::Aarch64 | Arch::Universal2, .. } => Platform::MacosArm64,
+        other => return other.to_string(),
+    };
+    known.to_string()
+}
+
+/// Why no file of a release can be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Misses {
+    /// The first few files with what is wrong with each, the nearest misses first.
+    pub files: Vec<String>,
+    /// The platforms that there are wheels for, when the platform is what is wrong with all of them.
+    pub platforms: Vec<String>,
+}
+
 /// Why a build was passed over; kept for the report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PassedOver {
@@ -287,10 +366,22 @@ pub enum PassedOver {
     Yanked(Arc<str>),
     /// All its files are newer than `exclude-newer`.
     TooNew,
-    /// It has no file for the target: the first few files with what is wrong with each.
-    NoFile(Vec<String>),
+    /// It has no file for the target.
+    NoFile(Misses),
     /// The matrices know it as broken.
     Broken(String),
+}
+
+impl PassedOver {
+    /// Whether both say the same of two builds: the same sentence can tell of both.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::NoFile(one), Self::NoFile(other)) => {
+                one.platforms.is_empty() == other.platforms.is_empty()
+            }
+            _ => std::mem::discriminant(self) == std::mem::discriminant(other),
+        }
+    }
 }
 
 /// A build that was passed over.

@@ -1,30 +1,37 @@
 //! A proof that there is no answer, as data: the facts that collide, each with its source.
 //!
 //! PubGrub's proof is a tree whose leaves are facts and whose inner nodes are deductions. People need the leaves: what
-//! the machine is, what each package needs and who says so. `leaves` gathers them, folded over versions, so that twenty
-//! releases of torch become one line; `core` leaves out what the proof does not need; `words` and `ranges` say the rest in
-//! words; `near` knows what was probably meant.
+//! the machine is, what each package needs and who says so. `leaves` gathers them; `core` leaves out what the proof does not
+//! need; `facts` folds the rest over versions, so that twenty releases of torch become one line; `aside` knows which of them
+//! nobody asks for; `asked` says what collides in one line, `words` and `ranges` why; `near` knows what was probably meant,
+//! `hints` where it is.
 
+mod aside;
+mod asked;
 mod core;
+mod facts;
 mod hints;
 mod leaves;
 mod near;
 mod ranges;
 mod words;
 
-use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::constraint::{Constraint, Reason};
-use crate::machine::Gpu;
+use crate::constraint::Reason;
+use crate::machine::{Libc, Libraries, Machine};
 use crate::name::Name;
 use crate::package::Package;
-use crate::solve::candidates::{PassedOver, Rejection};
+use crate::rules::advice;
+use crate::solve::candidates::Rejection;
+use crate::solve::problem::Problem;
 use crate::solve::provider::Provider;
-use crate::version::{DistVersion, Range, Version};
+use crate::version::{Range, Version};
 
+use asked::Asked;
+use facts::Facts;
 use leaves::{Leaves, Tree};
-pub use near::nearest_name;
+pub use near::{nearest_name, nearest_of};
 pub use ranges::{range_text, versions_text};
 pub use words::Statement;
 
@@ -39,12 +46,62 @@ pub struct Conflict {
     pub rejections: Vec<Rejection>,
     /// Where builds are that might do, on indexes that this solve was not allowed to ask.
     pub hints: Vec<String>,
-    /// The GPUs of the machine, as they are named in messages.
-    gpus: Vec<Gpu>,
+    /// The machine, as messages name it.
+    setting: Setting,
     /// Set when other indexes might have had an answer and could not be asked: why not.
     pub unasked: Option<String>,
     /// How many versions the solver chose before it knew.
     pub decisions: u64,
+}
+
+/// A conflict as it is shown.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// What collides: `torch==2.6.0 does not go with driver 470.86`. `None` when too much takes part for one line; the
+    /// statements begin with it then.
+    pub headline: Option<String>,
+    /// Why.
+    pub statements: Vec<Statement>,
+    /// Facts that were left out: about releases that are too old for the Python, or broken.
+    pub asides: usize,
+}
+
+/// What facts are said of: the machine and its Python, by their names.
+#[derive(Clone, Debug)]
+pub(super) struct Setting {
+    pub(super) machine: Machine,
+    pub(super) python: String,
+    /// The names of the indexes, by their numbers.
+    pub(super) indexes: Vec<String>,
+}
+
+impl Setting {
+    fn of(problem: &Problem) -> Self {
+        let (major, minor) = problem.target.python_minor();
+        Self {
+            machine: problem.machine.clone(),
+            python: format!("{major}.{minor}"),
+            indexes: problem.sources.iter().map(|source| source.name.clone()).collect(),
+        }
+    }
+
+    /// The version of a layer that the machine fixes, as people write it.
+    fn version_of(&self, package: Package) -> Option<String> {
+        match package {
+            Package::Python => Some(self.python.clone()),
+            Package::Driver => self.machine.driver.as_ref().map(ToString::to_string),
+            Package::Glibc => match self.machine.libc.as_ref()? {
+                Libc::Glibc(version) => Some(version.to_string()),
+                Libc::Musl(_) => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Whether CUDA and cuDNN are part of the machine, and no wish.
+    fn has_libraries(&self) -> bool {
+        self.machine.libraries == Libraries::System
+    }
 }
 
 /// One fact of the proof.
@@ -77,7 +134,7 @@ pub enum CollidingFact {
         known: Vec<Version>,
         /// No source has the project at all; the known name that was probably meant.
         unknown_project: Option<Option<String>>,
-        /// What exists in the range and was passed over, newest first.
+        /// What exists in the range and was passed over for one kind of reason, newest first.
         passed_over: Vec<Rejection>,
     },
     /// Builds that cannot be used, for a reason of their own.
@@ -99,7 +156,7 @@ impl Conflict {
         let proof = Facts { provider, leaves: &leaves }.all();
         let leaves = core::reduce(provider, leaves);
         let facts = Facts { provider, leaves: &leaves }.all();
-        let gpus = provider.problem.machine.gpus.clone().unwrap_or_default();
+        let setting = Setting::of(&provider.problem);
         let hints = hints::of(&facts, &provider.problem);
         let decisions = provider.decisions();
         let mut conflict = Self {
@@ -107,13 +164,23 @@ impl Conflict {
             proof,
             rejections: provider.rejections(),
             hints,
-            gpus,
+            setting,
             unasked: None,
             decisions,
         };
         let names = conflict.distributions();
         conflict.rejections.retain(|rejection| names.contains(&rejection.name));
         conflict
+    }
+
+    /// Whether the proof needs something that is no more than advice.
+    pub(super) fn rests_on_advice(&self) -> bool {
+        let is_advice =
+            |reason: &Reason| matches!(reason, Reason::Matrix(fact) if advice::is_advice(fact));
+        self.proof.iter().any(|fact| match fact {
+            CollidingFact::Needs { reasons, .. } => reasons.iter().any(|(_, r)| is_advice(r)),
+            _ => false,
+        })
     }
 
     /// The distributions that no index has.
@@ -145,6 +212,20 @@ impl Conflict {
         names
     }
 
+    /// Whether both conflicts come from the same part of the machine: its GPU, driver, glibc or Python.
+    #[must_use]
+    pub fn shares_machine(&self, other: &Self) -> bool {
+        let fixed = |conflict: &Self| -> Vec<Package> {
+            let facts = conflict.facts.iter().filter_map(|fact| match fact {
+                CollidingFact::Needs { subject: Package::Root, package, .. } => Some(*package),
+                _ => None,
+            });
+            facts.filter(|package| package.dist_name().is_none()).collect()
+        };
+        let known = fixed(other);
+        fixed(self).iter().any(|package| known.contains(package))
+    }
+
     /// Whether what is asked for here is not the same as in another conflict.
     #[must_use]
     pub fn asks_else(&self, other: &Self) -> bool {
@@ -166,29 +247,63 @@ impl Conflict {
     /// asked for, what that needs.
     #[must_use]
     pub fn statements(&self) -> Vec<Statement> {
-        words::statements(&self.facts, &self.gpus)
+        self.all_of(&self.facts)
     }
 
-    /// The proof in one line for a release that was tried by itself: what it needs, then what stands against that. That
-    /// `name` was asked for is left out: it is the question.
+    fn all_of(&self, facts: &[CollidingFact]) -> Vec<Statement> {
+        let asked = Asked::of(facts, &self.setting);
+        words::statements(facts, &self.facts, &self.setting, Some(&asked))
+    }
+
+    /// What a person is shown first: what collides in one line, and why, without asides about old or broken releases.
     #[must_use]
-    pub fn one_line(&self, name: Name) -> String {
-        let is_question = |fact: &&CollidingFact| {
-            matches!(fact, CollidingFact::Needs { subject: Package::Root, package, .. }
-                if package.dist_name() == Some(name))
+    pub fn report(&self) -> Report {
+        let (facts, asides) = aside::without(&self.facts);
+        let asked = Asked::of(&facts, &self.setting);
+        let headline = asked.headline();
+        let root = headline.is_none().then_some(&asked);
+        let statements = words::statements(&facts, &self.facts, &self.setting, root);
+        Report { headline, statements, asides }
+    }
+
+    /// Whether a package takes part in what is said without asides.
+    #[must_use]
+    pub fn is_about(&self, package: Package) -> bool {
+        let (facts, _) = aside::without(&self.facts);
+        facts.iter().any(
+            |fact| matches!(fact, CollidingFact::Needs { package: other, .. } if *other == package),
+        )
+    }
+
+    /// The proof in one line for a version that was tried by itself: what it needs, then what stands against that. That
+    /// `asked` was asked for is left out: it is the question. So are asides.
+    #[must_use]
+    pub fn one_line(&self, asked: Package, question: &str) -> String {
+        let states =
+            |reason: &Reason| matches!(reason, Reason::Manifest { text } if **text == *question);
+        let is_question = |fact: &&CollidingFact| match fact {
+            CollidingFact::Needs { subject: Package::Root, package, reasons, .. } => {
+                (package.dist_name().is_some() && package.dist_name() == asked.dist_name())
+                    || reasons.iter().all(|(_, reason)| states(reason))
+            }
+            _ => false,
         };
         let of_name = |fact: &CollidingFact| match fact {
-            CollidingFact::Needs { subject, .. } => subject.dist_name() == Some(name),
-            CollidingFact::NoVersion { package, .. } | CollidingFact::Unusable { package, .. } => {
-                package.dist_name() == Some(name)
+            CollidingFact::Needs { subject: package, .. }
+            | CollidingFact::NoVersion { package, .. }
+            | CollidingFact::Unusable { package, .. } => {
+                *package == asked
+                    || (package.dist_name().is_some() && package.dist_name() == asked.dist_name())
             }
         };
+        let (facts, _) = aside::without(&self.facts);
         let rest: Vec<CollidingFact> =
-            self.facts.iter().filter(|fact| !is_question(fact)).cloned().collect();
+            facts.into_iter().filter(|fact| !is_question(&fact)).collect();
         let (first, others): (Vec<_>, Vec<_>) = rest.into_iter().partition(of_name);
-        let texts = words::statements(&first, &self.gpus)
+        let texts = self
+            .all_of(&first)
             .into_iter()
-            .chain(words::statements(&others, &self.gpus).into_iter().rev())
+            .chain(self.all_of(&others).into_iter().rev())
             .map(|said| said.text);
         texts.collect::<Vec<_>>().join("; ")
     }
@@ -196,187 +311,6 @@ impl Conflict {
     /// Every fact of the solver's own proof in words.
     #[must_use]
     pub fn full_proof(&self) -> Vec<Statement> {
-        words::statements(&self.proof, &self.gpus)
-    }
-}
-
-/// Turns leaves into facts.
-struct Facts<'a> {
-    provider: &'a Provider,
-    leaves: &'a Leaves,
-}
-
-impl Facts<'_> {
-    fn all(&self) -> Vec<CollidingFact> {
-        let mut facts: Vec<CollidingFact> = Vec::new();
-        for (&(subject, package), edges) in &self.leaves.needs {
-            // An extra always has the version of its distribution: nobody learns from that.
-            if subject.dist_name().is_some() && subject.dist_name() == package.dist_name() {
-                continue;
-            }
-            facts.push(self.needs(subject, package, edges));
-        }
-        facts.extend(self.leaves.none.keys().filter_map(|package| self.none(*package)));
-        for ((package, why), versions) in &self.leaves.unusable {
-            let known = self.provider.known_versions(*package);
-            facts.push(CollidingFact::Unusable {
-                package: *package,
-                versions: versions.clone(),
-                known,
-                why: Arc::clone(why),
-            });
-        }
-        facts.sort_by_key(CollidingFact::place);
-        facts
-    }
-
-    fn needs(&self, subject: Package, package: Package, edges: &[(Range, Range)]) -> CollidingFact {
-        let allowed = self.asked_for(subject);
-        let known: Vec<Version> = self
-            .choosable(subject)
-            .into_iter()
-            .filter(|version| allowed.contains(version))
-            .collect();
-        // A release that env.toml rules out anyway is no part of the argument.
-        let counts =
-            |versions: &Range| known.is_empty() || known.iter().any(|v| versions.contains(v));
-        let relevant: Vec<&(Range, Range)> = {
-            let some: Vec<_> = edges.iter().filter(|(versions, _)| counts(versions)).collect();
-            if some.is_empty() { edges.iter().collect() } else { some }
-        };
-        let united = |pick: fn(&(Range, Range)) -> &Range| {
-            relevant.iter().fold(Range::empty(), |all, edge| all.union(pick(edge)))
-        };
-        let (versions, range) = (united(|edge| &edge.0), united(|edge| &edge.1));
-        let mut found: Vec<Rc<Constraint>> = self
-            .provider
-            .reasons(subject, package)
-            .into_iter()
-            .filter(|edge| versions.contains(&edge.subject.1))
-            .filter(|edge| relevant.iter().any(|(_, range)| *range == edge.range))
-            .collect();
-        found.sort_by(|a, b| {
-            lowest(&a.range).cmp(&lowest(&b.range)).then_with(|| b.subject.1.cmp(&a.subject.1))
-        });
-        let mut reasons: Vec<(Version, Reason)> = Vec::new();
-        for edge in found {
-            if !reasons.iter().any(|(_, reason)| *reason == edge.reason) {
-                reasons.push((edge.subject.1.clone(), edge.reason.clone()));
-            }
-        }
-        let existing = self.provider.known_versions(package);
-        CollidingFact::Needs { subject, versions, known, package, range, existing, reasons }
-    }
-
-    /// What env.toml asks of a package, as far as the proof uses it.
-    fn asked_for(&self, package: Package) -> Range {
-        let asked = self.leaves.needs.get(&(Package::Root, package));
-        let base = package.dist_name().map(Package::dist);
-        let asked = asked.or_else(|| self.leaves.needs.get(&(Package::Root, base?)));
-        asked.into_iter().flatten().fold(Range::full(), |all, (_, range)| all.intersection(range))
-    }
-
-    /// The versions of a distribution that were not passed over.
-    fn choosable(&self, package: Package) -> Vec<Version> {
-        let rejections = self.provider.rejections();
-        let mut known = self.provider.known_versions(package);
-        known.retain(|version| {
-            !rejections.iter().any(|rejection| {
-                Some(rejection.name) == package.dist_name()
-                    && version.as_dist() == Some(&rejection.version)
-                    && !matches!(rejection.why, PassedOver::NoFile(_))
-            })
-        });
-        known
-    }
-
-    /// Why there is nothing to choose from, where that matters: nothing exists, or what exists was passed over.
-    fn none(&self, package: Package) -> Option<CollidingFact> {
-        let name = package.dist_name()?;
-        let known = self.provider.known_versions(package);
-        let asking: Vec<&Range> = self
-            .leaves
-            .needs
-            .iter()
-            .filter(|((_, needed), _)| *needed == package)
-            .flat_map(|(_, edges)| edges.iter().map(|(_, range)| range))
-            .collect();
-        let range = match self.leaves.needs.get(&(Package::Root, package)) {
-            Some(_) => self.asked_for(package),
-            None => asking.iter().fold(Range::empty(), |all, range| all.union(range)),
-        };
-        if known.is_empty() {
-            let meant = near::nearest_name(name, &self.provider.problem);
-            let unknown_project = Some(meant);
-            return Some(CollidingFact::NoVersion {
-                package,
-                range,
-                known,
-                unknown_project,
-                passed_over: Vec::new(),
-            });
-        }
-        if range.is_empty() {
-            return None;
-        }
-        let existing: Vec<&Version> =
-            known.iter().filter(|version| range.contains(version)).collect();
-        let told = |version: &DistVersion| {
-            let version = Version::Dist(version.clone());
-            self.leaves.needs.iter().any(|((subject, _), edges)| {
-                subject.dist_name() == Some(name)
-                    && edges.iter().any(|(versions, _)| versions.contains(&version))
-            })
-        };
-        let mut passed_over: Vec<Rejection> = self
-            .provider
-            .rejections()
-            .into_iter()
-            .filter(|r| r.name == name && range.contains(&Version::Dist(r.version.clone())))
-            .filter(|r| !told(&r.version))
-            .collect();
-        let all_prereleases = passed_over.len() == existing.len()
-            && passed_over.iter().all(|r| r.why == PassedOver::Prerelease);
-        if !all_prereleases {
-            // That pre-releases are not taken unasked surprises nobody, as long as there is something else.
-            passed_over.retain(|rejection| rejection.why != PassedOver::Prerelease);
-        }
-        passed_over.sort_by(|a, b| b.version.cmp(&a.version));
-        if !existing.is_empty() && passed_over.is_empty() {
-            return None;
-        }
-        Some(CollidingFact::NoVersion { package, range, known, unknown_project: None, passed_over })
-    }
-}
-
-/// The lower end of a range, for finding the most lenient of several.
-fn lowest(range: &Range) -> Option<&Version> {
-    match range.iter().next()?.0 {
-        std::ops::Bound::Included(version) | std::ops::Bound::Excluded(version) => Some(version),
-        std::ops::Bound::Unbounded => None,
-    }
-}
-
-impl CollidingFact {
-    /// Machine first, then what the layers need of each other, then the wishes of env.toml, then distributions.
-    fn place(&self) -> (u8, Package, Package) {
-        let is_dist = |package: &Package| package.dist_name().is_some();
-        match self {
-            Self::Needs { subject: Package::Root, package, .. } => {
-                (if is_dist(package) { 2 } else { 0 }, *package, *package)
-            }
-            Self::Needs { subject, package, .. } => {
-                let place = match (is_dist(subject), is_dist(package)) {
-                    (false, _) => 1,
-                    (true, true) => 3,
-                    // Old releases for old Pythons are what is least surprising.
-                    (true, false) if *package == Package::Python => 5,
-                    (true, false) => 4,
-                };
-                (place, *subject, *package)
-            }
-            Self::Unusable { package, .. } => (6, *package, *package),
-            Self::NoVersion { package, .. } => (7, *package, *package),
-        }
+        self.all_of(&self.proof)
     }
 }

@@ -215,6 +215,13 @@ impl Provider {
             Ok(found) => constraints.extend(found),
             Err(broken) => return Ok(Err(broken.text.as_str().into())),
         }
+        // What an earlier lock holds stays: it was chosen, and advice is no reason to move it.
+        let kept = self.problem.policy.preferences.get(&name);
+        if !self.problem.policy.ignore_advice
+            && kept.is_none_or(|kept| build.version() != Some(kept))
+        {
+            constraints.extend(rules::advice::constraints(&input, self.problem.model.as_ref()));
+        }
         Ok(Ok(constraints))
     }
 

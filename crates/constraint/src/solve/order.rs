@@ -32,6 +32,8 @@ enum Tier {
     Dist,
     /// Distributions that keep taking part in conflicts.
     Contested,
+    /// Distributions whose pin is being moved: how far is for them to say.
+    Moving,
     /// Whatever has one possible version.
     Single,
 }
@@ -48,6 +50,8 @@ impl Provider {
                     self.expect(name, extra, range);
                     if is_single(range) {
                         Tier::Single
+                    } else if self.problem.policy.nearest.contains_key(&name) {
+                        Tier::Moving
                     } else if conflicts >= CONTESTED {
                         Tier::Contested
                     } else {

@@ -167,8 +167,14 @@ pub struct Policy {
     pub prerelease: Prerelease,
     /// Files uploaded at this moment or later do not exist.
     pub exclude_newer: Option<Timestamp>,
+    /// Advice ([`crate::rules::advice`]) is a preference: it binds as long as there is an answer that follows it. Set, it
+    /// never does, and is only warned of.
+    pub ignore_advice: bool,
     /// Versions to keep where they still hold, from an earlier lock.
     pub preferences: BTreeMap<Name, Pep440>,
+    /// Versions whose neighbours are tried first: other builds of the same release, then the releases above it, the
+    /// lowest first, then those below it. For finding the smallest move of a pin.
+    pub nearest: BTreeMap<Name, Pep440>,
 }
 
 /// Which version is tried first.

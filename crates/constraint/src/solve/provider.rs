@@ -302,7 +302,12 @@ impl Provider {
                 .in_range(range, lowest)
                 .filter(move |build| build.version().version() == Some(kept))
         });
-        for build in kept.chain(candidates.in_range(range, lowest)) {
+        let near = policy.nearest.get(&name).map(|version| candidates.nearest_to(version));
+        let rest: Box<dyn Iterator<Item = _>> = match near {
+            Some(near) => Box::new(near.into_iter().filter(|build| range.contains(build.tagged()))),
+            None => Box::new(candidates.in_range(range, lowest)),
+        };
+        for build in kept.chain(rest) {
             let version = build.tagged();
             let is_stable = build.version().version().is_some_and(pep440_rs::Version::is_stable);
             if !is_stable && !prereleases {
@@ -326,7 +331,7 @@ impl Provider {
             if release.fit.sdist.is_some() {
                 sdist.get_or_insert(version);
             } else {
-                self.reject(name, build.version(), || PassedOver::NoFile(release.why_not()));
+                self.reject(name, build.version(), || PassedOver::NoFile(release.misses()));
                 if release.says_where_it_fits() {
                     unfit.get_or_insert(version);
                 }

@@ -153,7 +153,9 @@ impl Problem {
         });
         let pypi_lacks_cuda = self.has_gpu() && pypi_is_for_cpu(self.machine.platform);
         let narrowed = self.backends.as_ref().is_some_and(|backends| !backends.is_empty());
-        labelled || ((narrowed || pypi_lacks_cuda) && self.asks_for_family())
+        // A pin with a label that is being moved still asks for that kind of build.
+        let moved = self.policy.nearest.values().any(|version| !version.local().is_empty());
+        labelled || moved || ((narrowed || pypi_lacks_cuda) && self.asks_for_family())
     }
 
     /// Whether builds for the CPU are wanted that PyPI does not have.

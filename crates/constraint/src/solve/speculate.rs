@@ -21,6 +21,16 @@ use crate::wheel::{ReleaseFit, Tags};
 /// How many releases of a page a guess looks at before it gives up.
 const LOOK_AT: usize = 8;
 
+/// Starts fetching what the requirements of a problem and their graph are likely to need from the general indexes. Returns
+/// at once; whoever asks the catalog afterwards waits for less.
+pub fn look_ahead(problem: &Arc<Problem>, catalog: &Arc<dyn Catalog>) {
+    let tags = Arc::new(Tags::for_target(&problem.target));
+    let ahead = Speculator::new(Arc::clone(catalog), Arc::clone(problem), tags, Reach::General);
+    for requirement in &problem.requirements {
+        ahead.follow(requirement);
+    }
+}
+
 /// Walks the likely graph ahead of the solver. Cheap to clone; shared with the fetching threads.
 #[derive(Clone)]
 pub(super) struct Speculator(Arc<Shared>);

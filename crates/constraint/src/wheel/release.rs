@@ -107,13 +107,21 @@ impl ReleaseFit {
         self.pythons.range()
     }
 
-    /// The file that comes nearest to fitting, when none fits.
+    /// The file that comes nearest to fitting, when none fits, and why it does not. Where that is the Python, the reason
+    /// names the Pythons of all files that lack nothing else.
     #[must_use]
-    pub fn nearest_miss(&self) -> Option<&(usize, Why)> {
+    pub fn nearest_miss(&self) -> Option<(usize, Why)> {
         if self.best.is_some() {
             return None;
         }
-        self.rejected.iter().max_by_key(|(index, why)| (why.nearness(), Reverse(*index)))
+        let nearness = |(index, why): &&(usize, Why)| (why.nearness(), Reverse(*index));
+        let (index, why) = self.rejected.iter().max_by_key(nearness)?;
+        let Why::Python(first) = why else { return Some((*index, why.clone())) };
+        let pythons = self.rejected.iter().filter_map(|(_, why)| match why {
+            Why::Python(pythons) => Some(*pythons),
+            _ => None,
+        });
+        Some((*index, Why::Python(pythons.fold(*first, |all, one| all.union(one)))))
     }
 }
 

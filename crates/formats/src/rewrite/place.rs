@@ -57,6 +57,21 @@ impl<'a> Surroundings<'a> {
         Ok(edits)
     }
 
+    /// Other extras for the entry.
+    pub(super) fn extras(&self, now: &str) -> Result<Vec<TextEdit>, String> {
+        if self.layout == Layout::Keys {
+            return Err(format!("Poetry writes extras in a table; add extras = \"{now}\" by hand"));
+        }
+        let name = self.entry.name_span.end;
+        let mut edits = vec![self.edit(name, self.after_extras(), format!("[{now}]"))];
+        if self.layout == Layout::Words && self.quote().is_none() {
+            let (start, end) = (self.entry.span.start, self.entry.span.end);
+            edits.insert(0, self.edit(start, start, "'"));
+            edits.push(self.edit(end, end, "'"));
+        }
+        Ok(edits)
+    }
+
     /// The end of the name with its extras.
     fn after_extras(&self) -> usize {
         let at = self.entry.name_span.end;

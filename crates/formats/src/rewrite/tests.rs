@@ -45,6 +45,25 @@ fn only_the_version_changes() {
 }
 
 #[test]
+fn extras_are_added_or_replaced() {
+    let cases = [
+        ("ort==1 # x\n", "ort[a,b]==1 # x\n"),
+        ("ort [c] ; python_version > '3'", "ort[a,b] ; python_version > '3'"),
+        ("ort", "ort[a,b]"),
+    ];
+    for (text, wanted) in cases {
+        let now = Amendment::Extras { now: "a,b" };
+        assert_eq!(edited("requirements.txt", text, "ort", now, &[]), wanted);
+    }
+    let docker = "FROM python:3.10\nRUN pip install ort==1 x\n";
+    let now = Amendment::Extras { now: "a" };
+    assert_eq!(
+        edited("Dockerfile", docker, "ort", now, &[]),
+        docker.replace("ort==1", "'ort[a]==1'")
+    );
+}
+
+#[test]
 fn words_of_commands_are_quoted_when_they_must_be() {
     let docker =
         "FROM python:3.10\nRUN pip install torch==2.3.1 \\\n    numpy 'scipy==1.0' && ls\n";

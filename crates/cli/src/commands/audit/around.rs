@@ -79,6 +79,37 @@ fn pip(
     Some((pip.version, pip.brought_by))
 }
 
+/// The pip of the system's packages installs for the Python of the system, also where another one is installed beside it.
+pub fn other_python(input: &Input, environment: &Environment, reference: &str) -> Option<Noted> {
+    let os_python = match parse_image(reference, Platform::LinuxX86_64) {
+        Ok(image) => image.python?.to_string(),
+        Err(_) => return None,
+    };
+    let packages = &environment.system_packages;
+    let pip = packages.iter().find(|package| package.name == "python3-pip")?;
+    let other = packages.iter().find_map(|package| {
+        let version = package.name.strip_prefix("python")?;
+        let is_minor = version.strip_prefix("3.")?.bytes().all(|b| b.is_ascii_digit());
+        (is_minor && version != os_python).then_some(version)
+    })?;
+    let text = &input.files.get(pip.span.file)?.text;
+    if text.contains(&format!("python{other} -m pip"))
+        || text.contains("get-pip")
+        || text.contains("venv")
+    {
+        return None;
+    }
+    Some(Noted {
+        code: "image-mismatch",
+        message: format!(
+            "python3-pip of {reference} installs for Python {os_python}, and python{other} is installed beside it"
+        ),
+        help: Some(format!("call it as python{other} -m pip")),
+        severity: Severity::Warning,
+        span: Some(pip.span),
+    })
+}
+
 /// Text that an older pip on Windows reads in the encoding of the system.
 pub fn locale(input: &Input, given: &Given) -> Option<Noted> {
     if given.platform != Some(Platform::WindowsX86_64) || input.kind != Kind::Requirements {

@@ -171,6 +171,9 @@ impl Reader<'_> {
             surroundings: around::surroundings(self.input, self.environment, image_of_file),
         };
         lines.noted.extend(around::locale(self.input, self.given));
+        let reference = image_of_file
+            .and_then(|reference| around::other_python(self.input, self.environment, reference));
+        lines.noted.extend(reference);
         Asked {
             question,
             spans: lines.spans,

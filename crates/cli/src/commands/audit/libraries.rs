@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use cuda_lock_constraint::audit::{FactText, Finding, Severity, Verdict};
 use cuda_lock_constraint::name::Name;
 use cuda_lock_constraint::rules::library;
-use cuda_lock_formats::input::{Entry, Input, Kind, Library, Unresolved, unresolved};
+use cuda_lock_formats::input::{Damaged, Entry, Input, Kind, Library, Unresolved, unresolved};
 
 use super::ask::Asked;
 
@@ -173,19 +173,18 @@ fn asked_title(asked: &Asked, name: Name) -> String {
 
 /// Files that are gone, or that another distribution wrote over.
 fn damaged(input: &Input, asked: &Asked, verdict: &mut Verdict) {
-    let mut groups: BTreeMap<(usize, bool), Vec<(&str, Option<usize>)>> = BTreeMap::new();
+    let mut groups: BTreeMap<(usize, bool), Vec<&Damaged>> = BTreeMap::new();
     for found in &input.damaged {
         // A file of another size that nobody else lists was changed on purpose: stripped, or patched.
         if found.gone || found.rival.is_some() {
-            groups.entry((found.entry, found.gone)).or_default().push((&found.path, found.rival));
+            groups.entry((found.entry, found.gone)).or_default().push(found);
         }
     }
     for ((entry, gone), files) in groups {
         let Some(entry) = input.entries.get(entry) else { continue };
         let title = title(entry);
-        let rival =
-            files.iter().find_map(|(_, rival)| input.entries.get((*rival)?)).map(self::title);
-        let (first, count) = (files.first().map_or("", |(path, _)| path), files.len());
+        let rival = files.iter().find_map(|file| input.entries.get(file.rival?)).map(self::title);
+        let (first, count) = (files.first().map_or("", |file| file.path.as_str()), files.len());
         let more = if count > 1 { format!(" and {} more", count - 1) } else { String::new() };
         let (code, text) = match (gone, &rival) {
             (true, _) => {

@@ -61,7 +61,7 @@ impl Auditor<'_> {
             remarks: remarks(&outcome, asked, verdict, &counts),
         };
         let Some(found) = outcome.repair else { return mended };
-        let mut fix = Fix { text: self.summary(asked, &found), edits: Vec::new(), verified: true };
+        let mut fix = Fix { verified: true, ..Fix::advice(self.summary(asked, &found)) };
         if is_editable(input.kind) {
             match self.text_edits(input, asked, &found) {
                 Ok(written) => {
@@ -81,8 +81,8 @@ impl Auditor<'_> {
                     mended.remarks.push(format!("the fix cannot be written: {why}"));
                 }
             }
-        } else if let Some(command) = command(input.kind, &self.words(asked, &found)) {
-            fix.text = format!("{}; run: {command}", fix.text);
+        } else {
+            fix.command = command(input.kind, &self.words(asked, &found));
         }
         let unpinned = verdict.findings.iter().zip(&mut mended.fixes);
         for (finding, slot) in unpinned.filter(|(finding, _)| finding.code == "unpinned") {
@@ -90,7 +90,7 @@ impl Auditor<'_> {
             let moved = found.edits.iter().any(|edit| edited(edit, asked) == Some(name));
             if let Some(build) = found.builds.get(&name).filter(|_| moved) {
                 let text = format!("{name}=={build}; what is taken today is part of an error");
-                *slot = Some(Fix { text, edits: Vec::new(), verified: fix.verified });
+                *slot = Some(Fix { verified: fix.verified, ..Fix::advice(text) });
             }
         }
         for place in &found.cured {
@@ -116,6 +116,7 @@ impl Auditor<'_> {
                     let line_of = asked.question.lines.get(*line);
                     (*line, Amended::Versions(now), line_of.map(|line| line.requirement.name))
                 }
+                Edit::Extras { line, now } => (*line, Amended::Extras(listed(now)), None),
                 Edit::Remove { line } => (*line, Amended::Remove, None),
                 Edit::Add { name, versions, near } => {
                     (*near, Amended::Add(format!("{name}{versions}")), Some(*name))
@@ -134,6 +135,7 @@ impl Auditor<'_> {
             };
             let amendment = match &amendment {
                 Amended::Versions(now) => Amendment::Versions { now },
+                Amended::Extras(now) => Amendment::Extras { now },
                 Amended::Remove => Amendment::Remove,
                 Amended::Add(text) => Amendment::Add { text },
                 Amended::Index(url) => Amendment::Index { url },
@@ -228,6 +230,10 @@ impl Auditor<'_> {
                     Some(requirement) => format!("{}{now}", requirement.name),
                     None => continue,
                 },
+                Edit::Extras { line: at, now } => match line(*at) {
+                    Some(requirement) => format!("{}[{}]", requirement.name, listed(now)),
+                    None => continue,
+                },
                 Edit::Remove { line: at } => match line(*at) {
                     Some(requirement) => format!("remove {}", requirement.name),
                     None => continue,
@@ -251,6 +257,12 @@ impl Auditor<'_> {
                 Edit::Versions { line, now } => {
                     let requirement = asked.question.lines.get(*line).map(|l| &l.requirement);
                     words.pins.extend(requirement.map(|r| format!("{}{now}", r.name)));
+                }
+                Edit::Extras { line, now } => {
+                    let requirement = asked.question.lines.get(*line).map(|l| &l.requirement);
+                    words.pins.extend(
+                        requirement.map(|r| format!("{}[{}]{}", r.name, listed(now), r.specifiers)),
+                    );
                 }
                 Edit::Remove { line } => {
                     let lines = &asked.question.lines;
@@ -282,6 +294,11 @@ impl Auditor<'_> {
     }
 }
 
+fn listed(extras: &[Name]) -> String {
+    let names: Vec<&str> = extras.iter().map(|extra| extra.as_str()).collect();
+    names.join(",")
+}
+
 /// The distribution whose versions an edit changes.
 fn edited(edit: &Edit, asked: &Asked) -> Option<Name> {
     match edit {
@@ -289,12 +306,13 @@ fn edited(edit: &Edit, asked: &Asked) -> Option<Name> {
             asked.question.lines.get(*line).map(|line| line.requirement.name)
         }
         Edit::Add { name, .. } => Some(*name),
-        Edit::Remove { .. } | Edit::AskIndex { .. } => None,
+        Edit::Extras { .. } | Edit::Remove { .. } | Edit::AskIndex { .. } => None,
     }
 }
 
 enum Amended<'a> {
     Versions(&'a str),
+    Extras(String),
     Remove,
     Add(String),
     Index(String),
@@ -363,6 +381,7 @@ fn words_of(input: &Input, entry: &Entry, amendment: Amendment<'_>) -> String {
         Amendment::Versions { now } => {
             format!("{name}{now} instead of {name}{}{hashed}", entry.specifier)
         }
+        Amendment::Extras { now } => format!("{name}[{now}] instead of {name}"),
         Amendment::Remove => format!("remove {name}{}", entry.specifier),
         Amendment::Add { text } => format!("add {text}{hashed}"),
         Amendment::Index { url } => format!("add --extra-index-url {url}"),
@@ -397,9 +416,10 @@ fn remarks(
     let left = verdict.findings.iter().any(counts);
     if outcome.stopped {
         remarks.push(format!("stopped looking for a fix{place} after {} solves", outcome.solves));
-    } else if let (None, true, Some(why)) = (&outcome.repair, left, outcome.obstacles.first()) {
-        let why = why.replace("env.toml asks", "the file asks");
-        remarks.push(format!("no change of pins that was tried is a fix{place}: {why}"));
+    } else if outcome.repair.is_none() && left && outcome.tried() {
+        let why = outcome.obstacles.last().map(|why| why.replace("env.toml asks", "the file asks"));
+        let why = why.map(|why| format!(": {why}")).unwrap_or_default();
+        remarks.push(format!("no change of pins that was tried is a fix{place}{why}"));
     }
     remarks
 }

@@ -98,35 +98,53 @@ fn of_folder(path: &Path) -> Result<Subject, Exit> {
     if !path.is_dir() {
         return wrong(format!("--site-packages: {} is no folder", path.display()));
     }
-    if is_environment(path) {
-        return match site_packages_of(path) {
-            Some(folder) => Ok(Subject::Folder(folder)),
-            None => wrong(format!(
-                "--site-packages: the environment {} has no site-packages",
-                path.display()
-            )),
-        };
+    if holds_distributions(path) {
+        return Ok(Subject::Folder(path.to_owned()));
     }
-    Ok(Subject::Folder(path.to_owned()))
+    match site_packages_of(path) {
+        Some(folder) => Ok(Subject::Folder(folder)),
+        None if is_site_packages(path) => Ok(Subject::Folder(path.to_owned())),
+        None => wrong(format!(
+            "--site-packages: nothing is installed in {}, and it is no environment",
+            path.display()
+        )),
+    }
 }
 
-fn is_environment(path: &Path) -> bool {
-    path.join("pyvenv.cfg").is_file() || path.join("conda-meta").is_dir()
+fn holds_distributions(path: &Path) -> bool {
+    let Ok(entries) = fs_err::read_dir(path) else { return false };
+    entries.filter_map(Result::ok).any(|entry| {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        name.ends_with(".dist-info") || name.ends_with(".egg-info")
+    })
 }
 
-/// `lib/python3.11/site-packages`, or `Lib/site-packages` on Windows.
+/// Whether it has the name of such a folder; an empty one has nothing to judge, and is no mistake.
+fn is_site_packages(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name == "site-packages" || name == "dist-packages")
+}
+
+/// `lib/python3.11/site-packages`, or `Lib/site-packages` on Windows; of several Pythons the newest.
 fn site_packages_of(environment: &Path) -> Option<PathBuf> {
     let windows = environment.join("Lib").join("site-packages");
     if windows.is_dir() {
         return Some(windows);
     }
-    let mut found: Vec<PathBuf> = fs_err::read_dir(environment.join("lib"))
+    let minor = |path: &Path| -> Option<u32> {
+        let name = path.file_name()?.to_str()?.strip_prefix("python3.")?;
+        name.trim_end_matches('t').parse().ok()
+    };
+    let mut found: Vec<(u32, PathBuf)> = fs_err::read_dir(environment.join("lib"))
         .ok()?
-        .filter_map(|entry| Some(entry.ok()?.path().join("site-packages")))
-        .filter(|path| path.is_dir())
+        .filter_map(|entry| {
+            let path = entry.ok()?.path();
+            let folder = path.join("site-packages");
+            folder.is_dir().then_some((minor(&path)?, folder))
+        })
         .collect();
     found.sort();
-    found.pop()
+    found.pop().map(|(_, folder)| folder)
 }
 
 impl Subject {

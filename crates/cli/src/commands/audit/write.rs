@@ -104,3 +104,31 @@ pub fn diff(overlay: &Overlay) {
         let _ = write!(out, "{}", unified.header(&format!("a/{shown}"), &format!("b/{shown}")));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn overlay(name: &str, old: &str, new: &str) -> Overlay {
+        let mut overlay = Overlay::default();
+        let texts = (old.as_bytes().to_vec(), new.as_bytes().to_vec());
+        overlay.files.insert(name.to_owned(), texts);
+        overlay
+    }
+
+    #[test]
+    fn a_file_that_changed_since_it_was_read_is_left_alone() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("requirements.txt");
+        let name = path.display().to_string();
+        std::fs::write(&path, "torch==2.2.2\n").expect("written");
+        let fixed = overlay(&name, "torch==2.2.1\n", "torch==2.3.0\n");
+        assert_eq!(write(&fixed), Err(Exit::BadInput));
+        assert_eq!(std::fs::read_to_string(&path).expect("read"), "torch==2.2.2\n");
+        assert_eq!(write(&overlay(&name, "torch==2.2.2\n", "torch==2.3.0\n")), Ok(()));
+        assert_eq!(std::fs::read_to_string(&path).expect("read"), "torch==2.3.0\n");
+        let gone = folder.path().join("gone.txt").display().to_string();
+        assert_eq!(write(&overlay(&gone, "a", "b")), Err(Exit::BadInput));
+        assert_eq!(std::fs::read_dir(folder.path()).expect("listed").count(), 1, "no leftovers");
+    }
+}

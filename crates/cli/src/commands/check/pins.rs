@@ -12,9 +12,9 @@ use cuda_lock_formats::pylock::{
 use pep440_rs::Version as Pep440;
 
 use super::reason::Reason;
-use crate::commands::resolve::{Run, unreadable};
 use crate::exit::Exit;
 use crate::lock::Answer;
+use crate::run::Run;
 
 /// Every pin that is not chosen again as it is, with the reason where one can be found.
 pub fn moved(
@@ -38,9 +38,8 @@ pub fn moved(
             }
             is => {
                 let why = match version {
-                    Some(version) => {
-                        cause(run, was, version, answer).map_err(|error| unreadable(&error))?
-                    }
+                    Some(version) => cause(run, was, version, answer)
+                        .map_err(|error| Exit::unreadable(&error))?,
                     None => None,
                 };
                 let what = match is.and_then(|is| is.version.as_ref()) {

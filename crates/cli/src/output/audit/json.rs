@@ -41,6 +41,7 @@ struct Fact<'a> {
 struct Fix<'a> {
     text: &'a str,
     edits: &'a [super::PlacedEdit],
+    command: Option<&'a str>,
     verified: bool,
 }
 
@@ -69,6 +70,7 @@ fn text(report: &Report) -> serde_json::Result<String> {
         fix: finding.fix.as_ref().map(|fix| Fix {
             text: &fix.text,
             edits: &fix.edits,
+            command: fix.command.as_deref(),
             verified: fix.verified,
         }),
     });

@@ -100,6 +100,16 @@ fn changes(fix: &Fix) -> Value {
     json!({ "description": { "text": fix.text }, "artifactChanges": files })
 }
 
+/// A path as a relative reference: everything that RFC 3986 gives a meaning, or does not allow, is escaped.
 fn uri(path: &str) -> String {
-    path.replace('\\', "/").replace(' ', "%20")
+    use std::fmt::Write as _;
+    let mut uri = String::with_capacity(path.len());
+    for byte in path.replace('\\', "/").bytes() {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'-' | b'.' | b'_' | b'~') {
+            uri.push(char::from(byte));
+        } else {
+            let _ = write!(uri, "%{byte:02X}");
+        }
+    }
+    uri
 }

@@ -47,19 +47,22 @@ fn text(report: &Report, style: Style) -> String {
     out
 }
 
-/// The edits of the fixes that were solved for, by file and line.
+/// The fixes that were solved for: their edits by file and line, or what to run.
 fn fixes(report: &Report, out: &mut String) {
     let found = report.findings.iter().filter_map(|finding| finding.fix.as_ref());
     let found: Vec<&Fix> = found.filter(|fix| fix.verified).collect();
     let edits: BTreeSet<&PlacedEdit> = found.iter().flat_map(|fix| &fix.edits).collect();
-    if edits.is_empty() {
-        return;
+    if !edits.is_empty() {
+        out.push_str("Changes after which these errors are gone (solved for, and judged again):\n");
+        for edit in edits.iter().filter(|edit| !edit.words.is_empty()) {
+            let _ = writeln!(out, "  {}:{}: {}", edit.file, edit.line, edit.words);
+        }
+        out.push_str("make them with --fix, see them with --diff\n\n");
     }
-    out.push_str("Changes after which these errors are gone (solved for, and judged again):\n");
-    for edit in edits.iter().filter(|edit| !edit.words.is_empty()) {
-        let _ = writeln!(out, "  {}:{}: {}", edit.file, edit.line, edit.words);
+    let commands: BTreeSet<&String> = found.iter().filter_map(|fix| fix.command.as_ref()).collect();
+    for command in commands {
+        let _ = writeln!(out, "run: {command}\n");
     }
-    out.push_str("make them with --fix, see them with --diff\n\n");
 }
 
 fn rendered(report: &Report, finding: &Reported, style: Style) -> String {
@@ -85,7 +88,11 @@ fn rendered(report: &Report, finding: &Reported, style: Style) -> String {
     }
     if let Some(fix) = &finding.fix {
         let checked = if fix.verified { "fix (checked by solving)" } else { "fix" };
-        let text = if fix.edits.is_empty() { &fix.text } else { "the changes below" };
+        let text = match (&fix.command, fix.edits.is_empty()) {
+            (Some(_), _) => "the command below",
+            (None, false) => "the changes below",
+            (None, true) => &fix.text,
+        };
         shown = shown.help(format!("{checked}: {text}"));
     }
     shown.render(style)

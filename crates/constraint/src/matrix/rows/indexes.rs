@@ -12,6 +12,40 @@ pub struct File {
     pub lost: Vec<Lost>,
     /// Releases that are on another index than PyPI.
     pub only_there: Vec<OnlyThere>,
+    /// Everything that some indexes may list.
+    pub listing: Vec<Listing>,
+    /// How long nightly builds are kept.
+    pub nightly: Vec<Nightly>,
+}
+
+/// Everything that an index may list.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Listing {
+    /// The name of the index, as its row writes it.
+    pub index: String,
+    /// The fact in words.
+    pub text: String,
+    /// The distributions.
+    pub names: Vec<String>,
+    /// Public sources.
+    pub source: Vec<String>,
+}
+
+/// How long nightly builds are kept.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Nightly {
+    /// A part of the address of such indexes.
+    pub path: String,
+    /// So many builds of a package are kept.
+    pub keeps: u64,
+    /// The day of the oldest one that was kept when this was written, as `20260930`.
+    pub oldest: u64,
+    /// The fact in words.
+    pub text: String,
+    /// Public sources.
+    pub source: Vec<String>,
 }
 
 /// Releases that are on another index than PyPI.

@@ -20,6 +20,22 @@ pub struct File {
     pub toolkit_pin: Vec<ToolkitPin>,
     /// What a GPU machine with a build for the CPU sees.
     pub cpu_build: CpuBuild,
+    /// Builds for CUDA on Linux on 64-bit Arm.
+    pub arm: Vec<Arm>,
+}
+
+/// Releases that a backend has for Linux on 64-bit Arm.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Arm {
+    /// The backend.
+    pub backend: String,
+    /// First release.
+    pub from: String,
+    /// Last release known; inclusive.
+    pub to: String,
+    /// Public sources.
+    pub source: Vec<String>,
 }
 
 /// The CUDA of the build on PyPI.

@@ -219,3 +219,93 @@ fn onnx_rows() {
     file.opset_ir.iter().for_each(|row| sourced(&row.source));
     file.symptom.iter().for_each(|row| sourced(&row.source));
 }
+
+#[test]
+fn rows_about_what_surrounds_a_file() {
+    for row in &matrix::companions().prebuilt {
+        sourced(&row.source);
+        name(&row.name);
+        span(&row.from, &row.to);
+        row.torch.iter().for_each(|text| span(text, text));
+    }
+    for row in &matrix::companions().elsewhere {
+        sourced(&row.source);
+        name(&row.name);
+    }
+    for row in &matrix::bound().cpu_only {
+        sourced(&row.source);
+        name(&row.name);
+        specifiers(&row.versions);
+        row.platforms.iter().for_each(|text| platform(text));
+    }
+    for row in &matrix::indexes().lost {
+        sourced(&row.source);
+        name(&row.wheel);
+        specifiers(&row.torch);
+        assert!(
+            matrix::indexes().index.iter().any(|index| index.name == row.index),
+            "{}",
+            row.index
+        );
+    }
+    for row in &matrix::indexes().only_there {
+        sourced(&row.source);
+        name(&row.name);
+        specifiers(&row.versions);
+    }
+    for row in &matrix::indexes().listing {
+        sourced(&row.source);
+        row.names.iter().for_each(|text| name(text));
+        assert!(
+            matrix::indexes().index.iter().any(|index| index.name == row.index),
+            "{}",
+            row.index
+        );
+    }
+    for row in &matrix::indexes().nightly {
+        sourced(&row.source);
+        assert!(row.keeps > 0 && row.oldest > 20_000_000);
+    }
+    for row in &matrix::torch().arm {
+        sourced(&row.source);
+        span(&row.from, &row.to);
+    }
+    for row in &matrix::owners().installs {
+        sourced(&row.source);
+        name(&row.name);
+        name(&row.installs);
+    }
+    for row in &matrix::python().pip {
+        sourced(&row.source);
+        span(&row.pip, &row.pip);
+        assert!(row.os.is_some() != row.python.is_some(), "{}", row.brought_by);
+    }
+    matrix::python().platform_tag.iter().for_each(|row| sourced(&row.source));
+    matrix::images().vendor.iter().for_each(|row| sourced(&row.source));
+    matrix::driver().package.iter().for_each(|row| sourced(&row.source));
+}
+
+#[test]
+fn conda_rows() {
+    let file = matrix::conda();
+    for row in &file.package {
+        sourced(&row.source);
+        name(&row.name);
+        name(&row.distribution);
+    }
+    for row in &file.ended {
+        sourced(&row.source);
+        span(&row.last, &row.last);
+    }
+    for row in &file.selector {
+        sourced(&row.source);
+        span(&row.from, &row.to);
+        row.cuda.iter().for_each(|text| system(text));
+    }
+    for row in &file.cpu_only {
+        sourced(&row.source);
+        specifiers(&row.versions);
+    }
+    file.unaware.iter().for_each(|row| sourced(&row.source));
+    file.needs.iter().for_each(|row| sourced(&row.source));
+}

@@ -255,9 +255,11 @@ fn every_fact_can_be_quoted() {
         bound.chain(choices).chain(companions).chain(fixed.iter().map(|name| (name, &version)));
     for (name, version) in all {
         let pin = Pin::pypi(name, version);
-        let constraints = super::constraints(&pin.build(), &machine, Some(&model));
+        let mut constraints = super::constraints(&pin.build(), &machine, Some(&model));
+        // Some rows speak of the libraries of the system.
+        constraints.extend(super::constraints(&pin.build(), &system(), Some(&model)));
         assert!(!constraints.is_empty(), "{name} {version}");
-        let advice = crate::rules::advice::constraints(&pin.build());
+        let advice = crate::rules::advice::constraints(&pin.build(), None);
         for constraint in constraints.into_iter().chain(advice) {
             let crate::constraint::Reason::Matrix(fact) = constraint.reason else { panic!("fact") };
             assert!(!fact.sources.is_empty() && !fact.text.is_empty(), "{fact:?}");

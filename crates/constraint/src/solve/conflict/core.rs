@@ -13,6 +13,7 @@ use std::ops::Bound;
 use pubgrub::{Dependencies, DependencyProvider, PackageResolutionStatistics, PubGrubError};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::matrix;
 use crate::name::Name;
 use crate::package::Package;
 use crate::rules::library;
@@ -82,6 +83,15 @@ fn add_layers(provider: &Provider, leaves: &mut Leaves) {
                 let version = Range::singleton(edge.subject.1.clone());
                 leaves.need((*subject, *layer), &version, &edge.range);
             }
+        }
+    }
+    // Who owns an import package owns it in every release, also in those that were never looked at.
+    let limited = |name: Name| matrix::owners().moved.iter().any(|row| row.name == name.as_str());
+    for ((subject, package), edges) in &mut leaves.needs {
+        let is_owner = matches!(package, Package::Provider(_))
+            && subject.dist_name().is_some_and(|name| !limited(name));
+        if is_owner && let [(versions, _)] = edges.as_mut_slice() {
+            *versions = Range::full();
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Builds that are known to exist where this solve did not look.
 
+use crate::matrix::rows::indexes::Channel;
 use crate::name::Name;
 use crate::package::Package;
 use crate::rules::{driver, index, onnxruntime};
@@ -13,6 +14,7 @@ const MAJORS: std::ops::Range<u64> = 1..100;
 /// The hints for a set of facts.
 pub(super) fn of(facts: &[CollidingFact], problem: &Problem) -> Vec<String> {
     let mut hints = labelled(facts, problem);
+    hints.extend(elsewhere(facts, problem));
     hints.extend(runtime(facts, problem));
     hints.extend(forward_compatible(facts, problem));
     hints
@@ -68,6 +70,28 @@ fn labelled(facts: &[CollidingFact], problem: &Problem) -> Vec<String> {
         }
     }
     hints
+}
+
+/// Distributions that no index had which was asked, but that a known one has.
+fn elsewhere(facts: &[CollidingFact], problem: &Problem) -> Vec<String> {
+    let unknown = facts.iter().filter_map(|fact| match fact {
+        CollidingFact::NoVersion { package, unknown_project: Some(_), .. } => package.dist_name(),
+        _ => None,
+    });
+    let is_served = |name: Name| {
+        problem.sources.iter().any(|source| !source.explicit && source.serves_only(name))
+    };
+    let hint = |name: Name| {
+        let rows = index::special_for(name);
+        let names: Vec<String> = rows
+            .iter()
+            .filter(|row| row.channel == Channel::Release && !is_source(problem, &row.name))
+            .map(|row| row.name.replace("{backend}", "*"))
+            .collect();
+        let first = names.first()?;
+        Some(format!("{name} is on the index {first}, which env.toml leaves out"))
+    };
+    unknown.filter(|name| !is_served(*name)).filter_map(hint).collect()
 }
 
 /// The builds of onnxruntime-gpu for the CUDA and cuDNN that everything else here needs.

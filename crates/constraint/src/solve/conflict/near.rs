@@ -9,18 +9,20 @@ use crate::solve::problem::Problem;
 #[must_use]
 pub fn nearest_name(name: Name, problem: &Problem) -> Option<String> {
     let asked = problem.requirements.iter().map(|requirement| requirement.name.as_str());
-    let word = name.as_str();
+    nearest_of(name.as_str(), families().chain(asked)).map(str::to_owned)
+}
+
+/// The word nearest to `word` among others: at most one edit in four characters.
+#[must_use]
+pub fn nearest_of<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let most = (word.len() / 4).max(1);
-    let mut known: Vec<&str> = families().chain(asked).filter(|known| *known != word).collect();
-    known.sort_unstable();
-    known.dedup();
     known
         .into_iter()
-        .filter(|known| known.len().abs_diff(word.len()) <= most)
+        .filter(|known| *known != word && known.len().abs_diff(word.len()) <= most)
         .map(|known| (strsim::damerau_levenshtein(word, known), known))
         .filter(|(distance, _)| *distance <= most)
         .min_by_key(|(distance, known)| (*distance, *known))
-        .map(|(_, known)| known.to_owned())
+        .map(|(_, known)| known)
 }
 
 /// Every distribution that a matrix names.

@@ -39,6 +39,35 @@ pub fn range_text(range: &Range, known: &[Version]) -> String {
     }
 }
 
+/// A range of many segments as it looks from a range that it does not meet: `<=8.9.2.26 or >=9.1.0.70`. A short one is said
+/// as it is.
+pub(super) fn range_around(range: &Range, other: &Range) -> String {
+    let whole = || range_text(range, &[]);
+    if range.iter().count() <= LISTED {
+        return whole();
+    }
+    let Some((Bound::Included(low) | Bound::Excluded(low), _)) = other.iter().next() else {
+        return whole();
+    };
+    let below = range.intersection(&Range::strictly_lower_than(low.clone()));
+    let above = range.intersection(&Range::higher_than(low.clone()));
+    let highest = below.iter().last().and_then(|(_, high)| match high {
+        Bound::Included(version) => Some(format!("<={}", plain(version))),
+        Bound::Excluded(version) => Some(format!("<{}", plain(version))),
+        Bound::Unbounded => None,
+    });
+    let lowest = above.iter().next().and_then(|(low, _)| match low {
+        Bound::Included(version) => Some(format!(">={}", plain(version))),
+        Bound::Excluded(version) => Some(format!(">{}", plain(version))),
+        Bound::Unbounded => None,
+    });
+    match (highest, lowest) {
+        (Some(highest), Some(lowest)) => format!("{highest} or {lowest}"),
+        (Some(one), None) | (None, Some(one)) => one,
+        (None, None) => whole(),
+    }
+}
+
 /// One segment; empty for "any version", `None` for "not installed".
 fn segment(low: &Bound<Version>, high: &Bound<Version>) -> Option<String> {
     if let (Bound::Included(low), Bound::Included(high)) = (low, high) {
@@ -135,7 +164,6 @@ pub fn versions_text(package: Package, range: &Range, known: &[Version]) -> Stri
         (0, end) if end == last && last > 0 => format!(">={}", name(0)),
         (start, end) if start == end => name(start).to_owned(),
         (start, end) if end == last => format!(">={}", name(start)),
-        (0, end) => format!("<={}", name(end)),
         (start, end) => format!("{} to {}", name(start), name(end)),
     };
     let parts: Vec<String> = runs.iter().map(part).collect();
@@ -162,7 +190,16 @@ fn releases(range: &Range, known: &[Version]) -> Vec<(String, bool)> {
             Some(public) if builds.len() > 1 && (inside == 0 || inside == builds.len()) => {
                 releases.push((public.to_string(), inside > 0));
             }
-            _ => releases.extend(builds.iter().map(|b| (b.to_string(), range.contains(b)))),
+            // The same build on two indexes is one build here.
+            _ => {
+                for build in builds {
+                    let (text, is_inside) = (build.to_string(), range.contains(build));
+                    match releases.last_mut() {
+                        Some((last, any)) if *last == text => *any |= is_inside,
+                        _ => releases.push((text, is_inside)),
+                    }
+                }
+            }
         }
     }
     releases

@@ -5,9 +5,10 @@ use crate::machine::Gpu;
 use crate::name::Name;
 use crate::package::Package;
 use crate::solve::candidates::{PassedOver, Rejection};
-use crate::solve::conflict::CollidingFact;
-use crate::solve::conflict::ranges::{range_text, versions_text};
-use crate::version::{Range, Version};
+use crate::solve::conflict::asked::{Asked, list};
+use crate::solve::conflict::ranges::{range_around, range_text, versions_text};
+use crate::solve::conflict::{CollidingFact, Setting};
+use crate::version::{DistVersion, Range, SystemVersion, Version};
 
 /// Lines of METADATA longer than this are cut at their marker, or in the middle.
 const LINE: usize = 110;
@@ -22,66 +23,41 @@ pub struct Statement {
 }
 
 /// Facts as statements. Facts of one kind become one sentence: what the machine has, what is asked for, who owns an
-/// import package.
-pub(super) fn statements(facts: &[CollidingFact], gpus: &[Gpu]) -> Vec<Statement> {
+/// import package. Without `root` the first two are left to a headline. `all` has what the facts collide with.
+pub(super) fn statements(
+    facts: &[CollidingFact],
+    all: &[CollidingFact],
+    setting: &Setting,
+    root: Option<&Asked>,
+) -> Vec<Statement> {
     let mut statements = Vec::new();
-    let from_root =
-        |of_machine: bool| {
-            facts.iter().filter_map(move |fact| match fact {
-                CollidingFact::Needs {
-                    subject: Package::Root, package, range, reasons, ..
-                } if is_of_machine(*package) == of_machine => Some(match reasons.first() {
-                    Some((_, Reason::Manifest { text })) if !is_numbered(*package) => {
-                        text.to_string()
-                    }
-                    Some((_, Reason::Matrix(_))) => return None,
-                    _ => machine_text(*package, range),
-                }),
-                _ => None,
-            })
-        };
-    let layers = facts.iter().filter(|fact| is_layer(fact));
-    let owners = owners(facts);
-    for (verb, of_machine) in [("the machine has", true), ("env.toml asks for", false)] {
-        let mut words: Vec<String> = Vec::new();
-        for word in from_root(of_machine) {
-            if !words.contains(&word) {
-                words.push(word);
-            }
-        }
-        if let Some(list) = list(&words) {
-            statements.push(Statement { text: format!("{verb} {list}"), source: None });
-        }
-        if of_machine {
-            statements.extend(layers.clone().filter_map(|fact| statement(fact, gpus)));
-        }
-    }
-    let others = facts.iter().filter(|fact| !is_layer(fact) && !is_owner(fact));
-    statements.extend(others.filter_map(|fact| statement(fact, gpus)));
-    statements.extend(owners);
+    let sentence = |verb: &str, words: &[String]| {
+        let text = format!("{verb} {}", list(words)?);
+        Some(Statement { text, source: None })
+    };
+    let is_root =
+        |fact: &CollidingFact| matches!(fact, CollidingFact::Needs { subject: Package::Root, .. });
+    let said = |fact: &CollidingFact| statement(fact, all, setting);
+    statements.extend(root.and_then(|asked| sentence("the machine has", &asked.machine)));
+    statements.extend(facts.iter().filter(|fact| is_layer(fact) || is_root(fact)).filter_map(said));
+    statements.extend(root.and_then(|asked| sentence("env.toml asks for", &asked.wishes)));
+    let others = |fact: &&CollidingFact| !is_layer(fact) && !is_owner(fact) && !is_root(fact);
+    statements.extend(facts.iter().filter(others).filter_map(said));
+    statements.extend(one_backend(facts));
+    statements.extend(owners(facts));
     statements
 }
 
-/// What the machine is, as against what is asked of it.
-fn is_of_machine(package: Package) -> bool {
-    is_numbered(package) || matches!(package, Package::Gpu(_))
-}
-
-/// Layers of which a machine has exactly one version.
-fn is_numbered(package: Package) -> bool {
-    matches!(package, Package::Python | Package::Glibc | Package::Driver)
-}
-
-/// `driver 470.86`, `glibc 2.17`, `Python 3.13`.
-fn machine_text(package: Package, range: &Range) -> String {
-    let text = range_text(range, &[]);
-    let number = text.trim_start_matches("==");
-    // A Python that is given as 3.13 is solved for as 3.13.0.
-    let number = match package {
-        Package::Python => number.strip_suffix(".0").filter(|n| n.contains('.')).unwrap_or(number),
-        _ => number,
-    };
-    format!("{package} {number}")
+/// Builds of the torch family for two accelerators: why that is a conflict.
+fn one_backend(facts: &[CollidingFact]) -> Option<Statement> {
+    let builds = facts.iter().filter(|fact| {
+        matches!(fact, CollidingFact::Needs { subject, package: Package::Backend, .. }
+            if subject.dist_name().is_some())
+    });
+    (builds.count() > 1).then(|| Statement {
+        text: "torch and everything that is built for it must be of one CUDA".to_owned(),
+        source: None,
+    })
 }
 
 fn is_layer(fact: &CollidingFact) -> bool {
@@ -91,15 +67,6 @@ fn is_layer(fact: &CollidingFact) -> bool {
 
 fn is_owner(fact: &CollidingFact) -> bool {
     matches!(fact, CollidingFact::Needs { package: Package::Provider(_), .. })
-}
-
-/// `a`, `a and b`, `a, b and c`.
-fn list(words: &[String]) -> Option<String> {
-    match words {
-        [] => None,
-        [one] => Some(one.clone()),
-        [first @ .., last] => Some(format!("{} and {last}", first.join(", "))),
-    }
 }
 
 /// Of several distributions that own one import package only one can be there: one sentence for all of them.
@@ -141,41 +108,68 @@ fn package_text(package: Package, versions: &str) -> String {
 }
 
 /// One fact as a statement; `None` for what [`statements`] says in sentences of its own.
-fn statement(fact: &CollidingFact, gpus: &[Gpu]) -> Option<Statement> {
+fn statement(
+    fact: &CollidingFact,
+    facts: &[CollidingFact],
+    setting: &Setting,
+) -> Option<Statement> {
     match fact {
-        CollidingFact::Needs { subject: Package::Root, reasons, .. } => match reasons.first() {
-            Some((_, Reason::Matrix(fact))) => {
-                Some(Statement { text: fact.text.clone(), source: fact.sources.first().cloned() })
-            }
-            _ => None,
-        },
+        CollidingFact::Needs { subject: Package::Root, reasons, .. } => {
+            reasons.iter().find_map(|(_, reason)| match reason {
+                Reason::Matrix(fact) => Some(Statement {
+                    text: fact.text.clone(),
+                    source: fact.sources.first().cloned(),
+                }),
+                _ => None,
+            })
+        }
         CollidingFact::Needs { subject, versions, known, package, range, existing, reasons } => {
             let subject_text = package_text(*subject, &versions_text(*subject, versions, known));
+            let is_of_files = matches!(package, Package::Python | Package::Glibc);
+            let subject_text = match origin(versions, known, setting) {
+                Some(index) if !is_of_files => format!("{subject_text} of the index {index}"),
+                _ => subject_text,
+            };
             let reason = reasons.first();
             let source = match reason {
                 Some((version, Reason::WheelTag { .. })) if reasons.len() == 1 => {
                     Some(format!("file names of {subject} {version} on the index"))
                 }
+                // A label says it itself: the row would say it twice.
+                Some((version, Reason::Matrix(fact)))
+                    if *package == Package::Backend && is_labelled(version) =>
+                {
+                    fact.sources.first().cloned()
+                }
                 Some((version, reason)) => source_text(*subject, version, reason),
                 None => None,
             };
+            let has = if is_list(&subject_text) { "have" } else { "has" };
+            let is = if is_list(&subject_text) { "are" } else { "is" };
             let text = match (package, reason) {
                 (_, Some((_, Reason::WheelTag { text }))) if reasons.len() == 1 => {
-                    format!("{subject_text} {text}")
+                    let rest = text.strip_prefix("has ").unwrap_or(text);
+                    format!("{subject_text} {has} {rest}")
                 }
                 (Package::Python, Some((_, Reason::WheelTag { .. }))) => {
-                    format!("{subject_text} has no wheels for this Python")
+                    format!("{subject_text} {has} no wheels for Python {}", setting.python)
                 }
                 (Package::Gpu(n), _) if subject.dist_name().is_some() => {
-                    format!(
-                        "{subject_text} has no code for the {}",
-                        gpu_text(gpus.get(usize::from(*n)))
-                    )
+                    let gpu = setting.machine.gpus.iter().flatten().nth(usize::from(*n));
+                    format!("{subject_text} {has} no code for the {}", gpu_text(gpu))
                 }
-                _ => format!(
-                    "{subject_text} needs {}",
-                    package_text(*package, &range_text(range, existing))
-                ),
+                (Package::Backend, _) => {
+                    format!("{subject_text} {is} built for {}", backend_text(range))
+                }
+                _ => {
+                    let needs = if is_list(&subject_text) { "need" } else { "needs" };
+                    let needed = match opposed(fact, facts) {
+                        Some(other) => range_around(range, other),
+                        None => range_text(range, existing),
+                    };
+                    let needed = package_text(*package, &needed);
+                    format!("{subject_text} {needs} {needed}")
+                }
             };
             Some(Statement { text, source })
         }
@@ -190,10 +184,10 @@ fn statement(fact: &CollidingFact, gpus: &[Gpu]) -> Option<Statement> {
         CollidingFact::NoVersion { package, range, known, passed_over, .. } => {
             Some(match passed_over.first() {
                 Some(newest) => Statement {
-                    text: format!(
-                        "{} cannot be chosen: {}",
-                        package_text(*package, &passed_text(passed_over)),
-                        passed_over_text(newest)
+                    text: passed_over_text(
+                        &package_text(*package, &passed_text(*package, passed_over, known)),
+                        passed_over.len() > 1,
+                        &newest.why,
                     ),
                     source: None,
                 },
@@ -216,6 +210,37 @@ fn statement(fact: &CollidingFact, gpus: &[Gpu]) -> Option<Statement> {
             Some(Statement { text, source: None })
         }
     }
+}
+
+fn is_labelled(version: &Version) -> bool {
+    version.as_dist().and_then(DistVersion::version).is_some_and(|number| number.is_local())
+}
+
+/// The index that builds are from, where another one has builds of the same versions that are not meant.
+fn origin<'a>(versions: &Range, known: &[Version], setting: &'a Setting) -> Option<&'a str> {
+    let builds = known.iter().filter_map(Version::as_dist);
+    let (meant, others): (Vec<_>, Vec<_>) =
+        builds.partition(|build| versions.contains(&Version::Dist((*build).clone())));
+    let source = meant.first()?.source();
+    let same = |build: &&DistVersion| meant.iter().any(|other| other.version() == build.version());
+    let is_one = meant.iter().all(|build| build.source() == source);
+    if !is_one || !others.iter().any(same) {
+        return None;
+    }
+    setting.indexes.get(usize::from(source.0)).map(String::as_str)
+}
+
+/// What another fact asks of the same layer, where no version would do for both.
+fn opposed<'a>(fact: &CollidingFact, facts: &'a [CollidingFact]) -> Option<&'a Range> {
+    let CollidingFact::Needs { package, range, .. } = fact else { return None };
+    facts.iter().find_map(|other| match other {
+        CollidingFact::Needs { package: same, range: other, .. }
+            if same == package && other.is_disjoint(range) =>
+        {
+            Some(other)
+        }
+        _ => None,
+    })
 }
 
 fn gpu_text(gpu: Option<&Gpu>) -> String {
@@ -258,29 +283,56 @@ fn is_below(version: &Version, range: &Range) -> bool {
     }
 }
 
-fn passed_text(passed_over: &[Rejection]) -> String {
-    match passed_over {
-        [one] => one.version.to_string(),
-        [newest, .., oldest] => format!("{} to {}", oldest.version, newest.version),
-        [] => String::new(),
+/// Which builds were passed over.
+fn passed_text(package: Package, passed_over: &[Rejection], known: &[Version]) -> String {
+    let one = |rejection: &Rejection| Range::singleton(Version::Dist(rejection.version.clone()));
+    let range = passed_over.iter().map(one).fold(Range::empty(), |all, one| all.union(&one));
+    if known.len() > 1 && known.iter().all(|version| range.contains(version)) {
+        return String::new();
+    }
+    versions_text(package, &range, known)
+}
+
+/// Why builds were passed over.
+fn passed_over_text(builds: &str, several: bool, why: &PassedOver) -> String {
+    let (is, has) = if is_list(builds) { ("are", "have") } else { ("is", "has") };
+    match why {
+        PassedOver::Prerelease => {
+            let what = if several { "pre-releases" } else { "a pre-release" };
+            let is = if several { "are" } else { "is" };
+            format!("{builds} {is} {what}, and those are taken only when they are asked for")
+        }
+        PassedOver::Yanked(why) if why.is_empty() => {
+            format!("{builds} {is} yanked: withdrawn by the author")
+        }
+        PassedOver::Yanked(why) => format!("{builds} {is} yanked: {why}"),
+        PassedOver::TooNew => format!("{builds} {is} newer than exclude-newer allows"),
+        PassedOver::NoFile(why) if !why.platforms.is_empty() => {
+            let platforms = list(&why.platforms).unwrap_or_default();
+            format!("{builds} {has} wheels only for {platforms}")
+        }
+        PassedOver::NoFile(why) => match why.files.first() {
+            Some(nearest) => format!("{builds} {has} no file for this machine: {nearest}"),
+            None => format!("{builds} {has} no file that can be installed"),
+        },
+        PassedOver::Broken(why) => format!("{builds} {is} broken: {why}"),
     }
 }
 
-/// Why a build was passed over, to follow `it cannot be chosen:`.
-fn passed_over_text(rejection: &Rejection) -> String {
-    match &rejection.why {
-        PassedOver::Prerelease => {
-            "every release in this range is a pre-release, and those are taken only when they are asked for".to_owned()
-        }
-        PassedOver::Yanked(why) if why.is_empty() => "it is yanked: its author withdrew it".to_owned(),
-        PassedOver::Yanked(why) => format!("it is yanked: {why}"),
-        PassedOver::TooNew => "all its files are newer than exclude-newer".to_owned(),
-        PassedOver::NoFile(files) => match files.first() {
-            Some(nearest) => format!("no file fits this machine and Python ({nearest})"),
-            None => "it has no file that can be installed".to_owned(),
-        },
-        PassedOver::Broken(why) => why.clone(),
+/// `the CPU`, `CUDA 12.4`.
+fn backend_text(range: &Range) -> String {
+    let cpu = Version::System(SystemVersion::new(0, 0));
+    if range.as_singleton() == Some(&cpu) {
+        return "the CPU".to_owned();
     }
+    let accelerated = range.intersection(&Range::singleton(cpu).complement());
+    let text = range_text(&accelerated, &[]);
+    if accelerated == *range { format!("CUDA {text}") } else { format!("the CPU or CUDA {text}") }
+}
+
+/// Whether the name of a package is followed by several versions, which takes a plural.
+fn is_list(text: &str) -> bool {
+    text.contains(" and ")
 }
 
 /// Who says so; `None` when the statement itself says it.

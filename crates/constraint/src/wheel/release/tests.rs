@@ -60,7 +60,7 @@ fn an_old_glibc_learns_what_is_needed() {
     assert!(fit.best.is_none() && fit.pythons.is_empty());
     assert_eq!(fit.glibc.as_ref().map(ToString::to_string).as_deref(), Some("2.28"));
     let (index, why) = fit.nearest_miss().expect("none fits");
-    assert_eq!((*index, why), (2, &Why::Glibc((2, 28))));
+    assert_eq!((index, why), (2, Why::Glibc((2, 28))));
 }
 
 #[test]
