@@ -153,11 +153,12 @@ impl Candidates {
             .newest_first
             .as_ref()
             .map(|_| self.in_order(lowest).filter(|build| range.contains(build.tagged())));
+        // A range that has been through many conflicts has hundreds of runs, of which the first few are looked at.
         let runs: Vec<_> = match &several {
             Some(_) => Vec::new(),
-            None => range.iter().map(|bounds| self.run(bounds)).collect(),
+            None => range.iter().collect(),
         };
-        let mut places = runs.into_iter().flatten();
+        let mut places = runs.into_iter().flat_map(|bounds| self.run(bounds));
         let next = move || if lowest { places.next() } else { places.next_back() };
         let single =
             std::iter::from_fn(next).filter_map(|place| self.build(self.builds.get(place)?));
@@ -392,4 +393,43 @@ pub struct Rejection {
     pub version: DistVersion,
     /// Why.
     pub why: PassedOver,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::version::dist_range;
+
+    #[test]
+    fn what_lies_in_a_range_is_what_a_search_through_all_finds() {
+        let versions =
+            ["0.9", "1.0a1", "1.0", "1.0+cu1", "1.0.post1", "1.1", "2.0rc1", "2.0", "3.0"];
+        let project = |versions: &[&str]| {
+            let versions: Vec<pep440_rs::Version> =
+                versions.iter().map(|version| version.parse().expect("valid")).collect();
+            let files = Box::new(vec![Vec::<File>::new(); versions.len()]);
+            Arc::new(Project { versions: versions.into(), files })
+        };
+        let one = vec![(SourceId(0), project(&versions))];
+        let two = vec![(SourceId(1), project(&versions[3..6])), (SourceId(0), project(&versions))];
+        for projects in [one, two] {
+            let candidates = Candidates::join(projects, |_, _| true);
+            for text in ["", ">=1", "<2", "==1.0", "!=1.0,!=2.0,!=1.1", ">1,<3,!=1.1", ">9", "<0.1"]
+            {
+                let range = dist_range(&text.parse().expect("valid"));
+                for range in [range.complement(), range] {
+                    for lowest in [false, true] {
+                        let searched: Vec<_> = candidates
+                            .in_order(lowest)
+                            .map(Build::tagged)
+                            .filter(|version| range.contains(version))
+                            .collect();
+                        let found: Vec<_> =
+                            candidates.in_range(&range, lowest).map(Build::tagged).collect();
+                        assert_eq!(found, searched, "{text} {lowest}");
+                    }
+                }
+            }
+        }
+    }
 }

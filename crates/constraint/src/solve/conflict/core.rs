@@ -107,8 +107,8 @@ struct World<'a> {
     leaves: Leaves,
     provider: &'a Provider,
     known: FxHashMap<Name, Vec<Version>>,
-    /// What of each package may exist: the rest of `leaves.none`, whose ranges do not change.
-    others: RefCell<FxHashMap<Package, Range>>,
+    /// The known versions of a package outside its range in `leaves.none`: those ranges come and go, but do not change.
+    existing: RefCell<FxHashMap<Package, Vec<Version>>>,
 }
 
 impl<'a> World<'a> {
@@ -133,7 +133,7 @@ impl<'a> World<'a> {
                 versions
             });
         }
-        Self { leaves, provider, known, others: RefCell::default() }
+        Self { leaves, provider, known, existing: RefCell::default() }
     }
 
     /// Drops the pairs without which there is still no answer, as if they were tried one by one in their order: a run of
@@ -222,11 +222,7 @@ impl<'a> World<'a> {
 
     fn candidates(&self, package: Package, range: &Range) -> Range {
         match self.leaves.none.get(&package) {
-            // The complement of what does not exist is asked for again and again.
-            Some(none) => {
-                let mut others = self.others.borrow_mut();
-                range.intersection(others.entry(package).or_insert_with(|| none.complement()))
-            }
+            Some(none) => range.intersection(&none.complement()),
             None => range.clone(),
         }
     }
@@ -302,12 +298,19 @@ impl DependencyProvider for World<'_> {
         if range.contains(&absent) {
             return Ok(Some(absent));
         }
-        let range = self.candidates(*package, range);
         if !self.provider.was_asked_for(name) {
             // The proof ended before the project's page was read: any version in the range may exist.
-            return Ok(some_version(&range));
+            return Ok(some_version(&self.candidates(*package, range)));
         }
-        Ok(self.known.get(&name).and_then(|known| newest(known, &range)).cloned())
+        let known = self.known.get(&name).map(Vec::as_slice).unwrap_or_default();
+        let Some(none) = self.leaves.none.get(package) else {
+            return Ok(newest(known, range).cloned());
+        };
+        let mut existing = self.existing.borrow_mut();
+        let existing = existing.entry(*package).or_insert_with(|| {
+            known.iter().filter(|version| !none.contains(version)).cloned().collect()
+        });
+        Ok(newest(existing, range).cloned())
     }
 
     fn get_dependencies(
