@@ -220,7 +220,9 @@ impl Run<'_> {
     ) {
         let target = plan.spec.name.as_deref();
         let json = self.args.format == Format::Json;
-        let sharper = fix::among_pins(problem, &self.catalog, found);
+        // What collides besides is found by solving once more, which may ask for as much as the first time.
+        let sharper =
+            if self.args.quiet { None } else { fix::among_pins(problem, &self.catalog, found) };
         let found = sharper.as_deref().unwrap_or(found);
         if !json {
             if let Some(target) = target {
