@@ -5,6 +5,7 @@
 //! first rename: a full disk or an unwritable folder is found while every old file is still in place. Between two
 //! renames a crash can leave one file new and the next old, both complete.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -85,11 +86,21 @@ pub fn write_all(outputs: &[Output<'_>]) -> Result<Vec<Outcome>, WriteError> {
         }
         outcomes.push(outcome);
     }
+    let fail = |name: &Path| {
+        let path = name.to_owned();
+        move |source| WriteError { path, source }
+    };
+    // Flushed together, after all are written: the first flush carries most of the others along.
+    for (name, _, file) in &ready {
+        file.as_file().sync_all().map_err(fail(name))?;
+    }
+    let mut folders = BTreeMap::new();
     for (name, path, file) in ready {
-        let persisted = file.persist(&path).map_err(|error| error.error);
-        persisted
-            .and_then(|_| sync_folder(&path))
-            .map_err(|source| WriteError { path: name.to_owned(), source })?;
+        file.persist(&path).map_err(|error| fail(name)(error.error))?;
+        folders.insert(folder_of(&path).to_owned(), name);
+    }
+    for (folder, name) in folders {
+        sync_folder(&folder).map_err(fail(name))?;
     }
     Ok(outcomes)
 }
@@ -114,36 +125,36 @@ fn compare(path: &Path, content: &[u8]) -> io::Result<Outcome> {
 }
 
 fn prepare(path: &Path, content: &[u8], outcome: Outcome) -> io::Result<NamedTempFile> {
-    let folder = match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    };
     let mut builder = tempfile::Builder::new();
     builder.prefix(".cuda-lock-");
     // A new file gets what the umask allows, as from any other program, not the 0600 of temporary files.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let mut file = builder.tempfile_in(folder)?;
+    let mut file = builder.tempfile_in(folder_of(path))?;
     file.write_all(content)?;
     if outcome == Outcome::Replaced {
         file.as_file().set_permissions(std::fs::metadata(path)?.permissions())?;
     }
-    file.as_file().sync_all()?;
     Ok(file)
 }
 
-/// Makes the rename itself durable. Windows has no such call, and some network file systems refuse it.
-fn sync_folder(path: &Path) -> io::Result<()> {
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}
+
+/// Makes renames in a folder durable. Windows has no such call, and some network file systems refuse it.
+fn sync_folder(folder: &Path) -> io::Result<()> {
     #[cfg(unix)]
-    if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty())
-        && let Ok(folder) = std::fs::File::open(parent)
-    {
+    if let Ok(folder) = std::fs::File::open(folder) {
         match folder.sync_all() {
             Err(error) if error.kind() == io::ErrorKind::StorageFull => return Err(error),
             _ => {}
         }
     }
-    let _ = path;
+    let _ = folder;
     Ok(())
 }
 
