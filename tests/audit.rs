@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Mutex};
 
-use cuda_lock_testing::{Index, Manifest, Project, Run, Server};
+use cuda_lock_testing::{Dist, Index, Manifest, Project, Run, Server};
 use serde_json::Value;
 
 static INDEX: LazyLock<Arc<Index>> = LazyLock::new(|| {
@@ -301,6 +301,26 @@ fn encodings_are_read_as_pip_reads_them() {
         );
         assert_eq!(findings(&run), [("error".to_owned(), "numpy-abi".to_owned())], "{bytes:?}");
     }
+}
+
+#[test]
+fn what_only_some_pythons_need_is_missing_only_for_one_that_is_known() {
+    let marked = Dist::wheel().requires("b>=1; python_version < \"3.11\"");
+    let server =
+        Index::new().release("a", "1.0", marked).release("b", "1.0", Dist::wheel()).serve();
+    let project = Project::new(env!("CARGO_BIN_EXE_cuda-lock"), Manifest::new(&server));
+    let digest = "0".repeat(64);
+    project.write("requirements.txt", &format!("a==1.0 --hash=sha256:{digest}\n"));
+    let flags = ["requirements.txt", "--format", "json", "--platform", "linux-x86_64"];
+    let found = |python: &[&str]| {
+        has(
+            &findings(&audit(&project, &server, &[&flags[..], python].concat())),
+            "missing-dependency",
+        )
+    };
+    assert!(found(&["--python", "3.10"]));
+    assert!(!found(&["--python", "3.12"]));
+    assert!(!found(&[]), "the Python is not known");
 }
 
 #[test]

@@ -225,6 +225,12 @@ impl Case<'_> {
         if self.installed.missing.iter().any(|(missing, ..)| *missing == name) {
             return None;
         }
+        // Whether it is required at all depends on a Python that is not known.
+        let hangs_on_python = matches!(&constraint.reason, Reason::Metadata { requirement }
+            if requirement.split_once(';').is_some_and(|(_, marker)| marker.contains("python_")));
+        if hangs_on_python && !self.question.python_known {
+            return None;
+        }
         // A package whose index could not be read may be there.
         let unread = self.picker.unchecked.borrow().iter().any(|text| {
             text.starts_with(&format!("{name}:")) || text.starts_with(&format!("{name} on "))
