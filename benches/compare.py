@@ -5,8 +5,9 @@
     python benches/compare.py --bin DIR ...        # tools in DIR/bin of a virtual environment
 
 Each round runs this program and the other one after the other on the same requirements, so what else the machine does
-strikes both; the ratio is the median of the rounds' ratios. Times are of the whole process. Nothing but Python's standard
-library is needed. Memory is the peak resident set of the process and its children.
+strikes both. pip and pip-compile resolve for the Python they run on, and write no hashes here. The ratio is the median of
+the rounds' ratios. Times are of the whole process. Nothing but Python's standard library is needed. Memory is the peak
+resident set of the process and its children.
 """
 
 import argparse
@@ -120,9 +121,7 @@ class Pip(Side):
         return [
             self.binary, "install", "--dry-run", "--quiet", "--ignore-installed", "--no-input", "--report", "out.json",
             "--disable-pip-version-check", "--index-url", self.index, "--cache-dir", self.cache, "-r", "in.txt",
-            "--python-version", PYTHON, "--only-binary", ":all:", "--target", "nowhere",
-            *[f"--platform=manylinux_2_{minor}_x86_64" for minor in (17, 24, 26, 27, 28, 31, 34, 35, 36)],
-            "--platform=manylinux2014_x86_64",
+            "--only-binary", ":all:",
         ]  # fmt: skip
 
 
@@ -139,7 +138,7 @@ class PipCompile(Side):
 
     def command(self, mode):
         return [
-            self.binary, "in.txt", "-o", "out.txt", "--quiet", "--no-header", "--generate-hashes", "--rebuild",
+            self.binary, "in.txt", "-o", "out.txt", "--quiet", "--no-header", "--rebuild", "--strip-extras", "--no-emit-index-url",
             "--index-url", self.index, "--cache-dir", self.cache,
         ]  # fmt: skip
 
