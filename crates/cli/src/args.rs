@@ -33,7 +33,7 @@ pub enum Command {
     Verify(Verify),
     /// Judge files that exist already: would what they install run on that machine?
     Audit(Box<Audit>),
-    /// Print this machine as the [machine] of an env.toml.
+    /// Print this machine as the `[machine]` of an env.toml.
     Probe,
 }
 
