@@ -90,16 +90,20 @@ class Ours(Side):
         return [self.binary, "resolve", "--quiet", "--cache-dir", self.cache, *MODES[mode]["ours"]]
 
 
-class Uv(Side):
-    modes = list(MODES)
+class Listed(Side):
+    """Tools that read a list of requirements."""
 
-    def __init__(self, binary, folder, requirements, index):
-        super().__init__("uv", folder)
+    def __init__(self, name, binary, folder, requirements, index):
+        super().__init__(name, folder)
         self.binary, self.index = binary, index
         (folder / "in.txt").write_text("\n".join(requirements) + "\n")
 
     def prepare(self):
         (self.folder / "out.txt").unlink(missing_ok=True)
+
+
+class Uv(Listed):
+    modes = list(MODES)
 
     def command(self, mode):
         return [
@@ -109,13 +113,8 @@ class Uv(Side):
         ]  # fmt: skip
 
 
-class Pip(Side):
+class Pip(Listed):
     modes = ["cold"]
-
-    def __init__(self, binary, folder, requirements, index):
-        super().__init__("pip", folder)
-        self.binary, self.index = binary, index
-        (folder / "in.txt").write_text("\n".join(requirements) + "\n")
 
     def command(self, mode):
         return [
@@ -125,16 +124,8 @@ class Pip(Side):
         ]  # fmt: skip
 
 
-class PipCompile(Side):
+class PipCompile(Listed):
     modes = ["cold"]
-
-    def __init__(self, binary, folder, requirements, index):
-        super().__init__("pip-compile", folder)
-        self.binary, self.index = binary, index
-        (folder / "in.txt").write_text("\n".join(requirements) + "\n")
-
-    def prepare(self):
-        (self.folder / "out.txt").unlink(missing_ok=True)
 
     def command(self, mode):
         return [
@@ -174,7 +165,7 @@ class Project(Side):
 def peer(name, binary, folder, requirements, index):
     made = {"uv": Uv, "pip": Pip, "pip-compile": PipCompile}.get(name)
     if made:
-        return made(binary, folder, requirements, index)
+        return made(name, binary, folder, requirements, index)
     return Project(name, binary, folder, requirements, index)
 
 

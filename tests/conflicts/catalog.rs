@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use cuda_lock_constraint::catalog::{Catalog, CatalogError, CoreMetadata, File, Metadata, Project};
-use cuda_lock_constraint::machine::{Libc, Libraries, Machine, Platform};
+use cuda_lock_constraint::machine::{Libc, Machine, Platform};
 use cuda_lock_constraint::name::Name;
 use cuda_lock_constraint::requirement::Requirement;
 use cuda_lock_constraint::rules::products::find_gpu;
-use cuda_lock_constraint::solve::{Policy, Problem, Source, SourceKind};
+use cuda_lock_constraint::solve::{Problem, Source, SourceKind};
 use cuda_lock_constraint::target::Target;
 use cuda_lock_constraint::version::SourceId;
 
@@ -192,35 +192,16 @@ pub fn pypi() -> Index {
 pub fn problem(python: &str, requirements: &[&str]) -> Problem {
     let target = Target::new(Platform::LinuxX86_64, &python.parse().unwrap());
     let parse = |text: &&str| Arc::new(text.parse::<Requirement>().unwrap());
-    Problem {
-        machine: Machine {
-            platform: target.platform,
-            libc: None,
-            driver: None,
-            gpus: None,
-            cuda: None,
-            cudnn: None,
-            libraries: Libraries::Wheels,
-        },
-        target,
-        requirements: requirements.iter().map(parse).collect(),
-        constraints: Vec::new(),
-        overrides: Vec::new(),
-        substitute: BTreeMap::new(),
-        bounds: Vec::new(),
-        sources: vec![Source {
-            id: SourceId(0),
-            name: "pypi".to_owned(),
-            kind: SourceKind::PyPi,
-            only: None,
-            explicit: false,
-            plain_linux: false,
-        }],
-        pinned_sources: BTreeMap::new(),
-        backends: None,
-        model: None,
-        policy: Policy::default(),
-    }
+    let source = Source {
+        id: SourceId(0),
+        name: "pypi".to_owned(),
+        kind: SourceKind::PyPi,
+        only: None,
+        explicit: false,
+        plain_linux: false,
+    };
+    let machine = Machine::new(target.platform);
+    Problem::new(target, machine, requirements.iter().map(parse).collect(), vec![source])
 }
 
 pub fn on(driver: &str, gpu: &str, requirements: &[&str]) -> Problem {

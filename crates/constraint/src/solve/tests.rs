@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::catalog::{CoreMetadata, File, Metadata, Project};
 use crate::check::{Assignment, violations};
-use crate::machine::{Libraries, Machine, Platform};
+use crate::machine::{Machine, Platform};
 use crate::target::Target;
 use crate::version::SourceId;
 
@@ -76,35 +76,16 @@ fn problem(requirements: &[&str]) -> Arc<Problem> {
         .iter()
         .map(|text| Arc::new(text.parse::<crate::requirement::Requirement>().expect("valid")))
         .collect();
-    Arc::new(Problem {
-        machine: Machine {
-            platform: target.platform,
-            libc: None,
-            driver: None,
-            gpus: None,
-            cuda: None,
-            cudnn: None,
-            libraries: Libraries::Wheels,
-        },
-        target,
-        requirements,
-        constraints: Vec::new(),
-        overrides: Vec::new(),
-        substitute: BTreeMap::new(),
-        sources: vec![Source {
-            id: SourceId(0),
-            name: "memory".to_owned(),
-            kind: SourceKind::Other,
-            only: None,
-            explicit: false,
-            plain_linux: false,
-        }],
-        pinned_sources: BTreeMap::new(),
-        backends: None,
-        model: None,
-        bounds: Vec::new(),
-        policy: Policy::default(),
-    })
+    let source = Source {
+        id: SourceId(0),
+        name: "memory".to_owned(),
+        kind: SourceKind::Other,
+        only: None,
+        explicit: false,
+        plain_linux: false,
+    };
+    let machine = Machine::new(target.platform);
+    Arc::new(Problem::new(target, machine, requirements, vec![source]))
 }
 
 fn pins(solution: &Solution) -> Vec<String> {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::catalog::Metadata;
 use crate::constraint::{Constraint, Force, Reason};
-use crate::machine::{Libraries, Machine, Platform};
+use crate::machine::{Machine, Platform};
 use crate::name::Name;
 use crate::package::Package;
 use crate::requirement::RequirementCache;
@@ -23,15 +23,7 @@ pub(crate) fn linux() -> Platform {
 
 /// A Linux machine whose CUDA libraries come from wheels.
 pub(crate) fn machine() -> Machine {
-    Machine {
-        platform: linux(),
-        libc: None,
-        driver: None,
-        gpus: None,
-        cuda: None,
-        cudnn: None,
-        libraries: Libraries::Wheels,
-    }
+    Machine::new(linux())
 }
 
 /// A pinned build.
