@@ -1,6 +1,6 @@
 //! What packages need of each other, and where their builds are.
 
-use crate::case::checked;
+use super::case::checked;
 
 #[test]
 fn fam_03() {

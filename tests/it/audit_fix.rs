@@ -1,7 +1,5 @@
 //! `cuda-lock audit` and its fixes: what is found by solving, what is written, and that it holds.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic, its helpers included")]
-
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -9,6 +7,8 @@ use std::sync::{Arc, LazyLock};
 
 use cuda_lock_testing::{Dist, Index, Manifest, Project, Replica, Run, Server};
 use serde_json::Value;
+
+use crate::BINARY;
 
 /// PyPI as it was recorded, with PyTorch's indexes beside it.
 static INDEX: LazyLock<Arc<Index>> = LazyLock::new(|| {
@@ -45,7 +45,7 @@ struct Bench {
 impl Bench {
     fn new(files: &[(&str, &str)]) -> Self {
         let server = Server::start(Arc::clone(&INDEX));
-        let project = Project::new(env!("CARGO_BIN_EXE_cuda-lock"), Manifest::new(&server));
+        let project = Project::new(BINARY, Manifest::new(&server));
         let bench = Self { project, server };
         for (name, text) in files {
             bench.project.write(name, &text.replace("WHL", &bench.whl()));
@@ -171,7 +171,7 @@ fn bytes_that_need_not_change_do_not() {
 fn hashes_follow_the_pin() {
     let server = Server::start(Arc::clone(&INDEX));
     let manifest = Manifest::new(&server).python("3.10").depends(["torch==2.2.2", "numpy<2"]);
-    let project = Project::new(env!("CARGO_BIN_EXE_cuda-lock"), manifest);
+    let project = Project::new(BINARY, manifest);
     let _ = project.resolve(&[]).expect(0);
     // The lock with another NumPy, and without one of the dependencies.
     let right = project.requirements();
@@ -293,7 +293,7 @@ fn standard_input_comes_back_fixed() {
     let bench = Bench::new(&[]);
     let cache = bench.project.path().join("cache");
     let (url, whl) = (bench.server.url(), bench.whl());
-    let mut child = Command::new(env!("CARGO_BIN_EXE_cuda-lock"))
+    let mut child = Command::new(BINARY)
         .args(["audit", "-", "--fix", "--default-index", &url, "--cache-dir"])
         .arg(cache)
         .args(LINUX)

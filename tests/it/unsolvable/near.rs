@@ -2,10 +2,12 @@
 
 use cuda_lock_testing::{Dist, Index, Manifest, Project, Run};
 
+use crate::BINARY;
+
 fn resolve(index: Index, change: impl FnOnce(Manifest) -> Manifest, flags: &[&str]) -> Run {
     let server = index.serve();
     let manifest = change(Manifest::new(&server));
-    let run = Project::new(env!("CARGO_BIN_EXE_cuda-lock"), manifest).resolve(flags);
+    let run = Project::new(BINARY, manifest).resolve(flags);
     Run { stderr: run.stderr.replace(&server.at(""), "http://index.example"), ..run }
 }
 

@@ -3,13 +3,13 @@
 //! The scenarios are data: one file per group in `conformance/`, each with the public source of its facts. A group's test
 //! runs all of them and names every one that did not give the expected result.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic, its helpers included")]
-
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use cuda_lock_testing::{Dist, Index, Manifest, Project};
 use serde::Deserialize;
+
+use crate::BINARY;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -110,7 +110,7 @@ impl Scenario {
         if let Some(version) = &self.glibc {
             manifest = manifest.machine(&format!("glibc = \"{version}\""));
         }
-        let project = Project::new(env!("CARGO_BIN_EXE_cuda-lock"), manifest);
+        let project = Project::new(BINARY, manifest);
         let run = project.resolve(&[]);
         let wanted = if self.satisfiable { 0 } else { 1 };
         if run.code != wanted {

@@ -1,12 +1,10 @@
 //! `cuda-lock diff` on files and on git revisions.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic, its helpers included")]
-
 use std::process::Command;
 
 use cuda_lock_testing::{Dist, Index, Manifest, Project, Server};
 
-const BINARY: &str = env!("CARGO_BIN_EXE_cuda-lock");
+use crate::BINARY;
 
 fn index() -> Index {
     Index::new()

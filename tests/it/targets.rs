@@ -1,13 +1,13 @@
 //! Several machines in one env.toml: one run, one lock each, and what they owe each other.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic, its helpers included")]
-
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
 use cuda_lock_testing::{Index, Machines, Project, Replica, Run, Server};
 use toml::{Table, Value};
+
+use crate::BINARY;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -22,7 +22,7 @@ static INDEX: LazyLock<Arc<Index>> = LazyLock::new(|| {
 
 fn run(manifest: impl FnOnce(Machines) -> Machines) -> (Project, Run, Server) {
     let server = Server::start(Arc::clone(&INDEX));
-    let project = Project::new(env!("CARGO_BIN_EXE_cuda-lock"), manifest(Machines::new(&server)));
+    let project = Project::new(BINARY, manifest(Machines::new(&server)));
     let run = project.resolve(&[]);
     (project, run, server)
 }
@@ -48,7 +48,7 @@ fn the_example_of_two_targets() {
     let text = std::fs::read_to_string(root().join("examples/train-and-deploy/env.toml")).unwrap();
     let server = Server::start(Arc::clone(&INDEX));
     let places = Machines::new(&server).places();
-    let project = Project::new(env!("CARGO_BIN_EXE_cuda-lock"), format!("{text}\n{places}"));
+    let project = Project::new(BINARY, format!("{text}\n{places}"));
     let _ = project.resolve(&[]).expect(0);
     let (train, deploy) = (locked(&project, "train"), locked(&project, "deploy"));
     assert_eq!(train["torch"], "2.13.0+cu126");
@@ -164,7 +164,7 @@ fn opset_and_ir_version_are_read_out_of_a_model_file() {
         .python("3.10")
         .depends(&["onnxruntime-gpu<1.17"])
         .table("[model]\nonnx = \"detector.onnx\"");
-    let project = Project::new(env!("CARGO_BIN_EXE_cuda-lock"), manifest);
+    let project = Project::new(BINARY, manifest);
     let missing = project.resolve(&[]).expect(2);
     says(&missing.stderr, &["detector.onnx", "env.toml:"]);
     // IR 8 and opset 17; then IR 10, which no runtime before 1.18 loads.

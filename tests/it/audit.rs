@@ -5,14 +5,14 @@
 //! that people write, good and bad, with the fact that decides each. All are judged on a recording of what they ask of PyPI, and
 //! without PyTorch's indexes.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic, its helpers included")]
-
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Mutex};
 
 use cuda_lock_testing::{Dist, Index, Manifest, Project, Run, Server};
 use serde_json::Value;
+
+use crate::BINARY;
 
 static INDEX: LazyLock<Arc<Index>> = LazyLock::new(|| {
     Arc::new(Index::from_recording(&folder("recordings").join("audit-2026-11-30.json.gz")))
@@ -29,7 +29,7 @@ fn read_fixture(name: &str) -> String {
 /// A server of the recorded index, and a folder with one file.
 fn project(name: &str, text: &str) -> (Project, Server) {
     let server = Server::start(Arc::clone(&INDEX));
-    let project = Project::new(env!("CARGO_BIN_EXE_cuda-lock"), Manifest::new(&server));
+    let project = Project::new(BINARY, Manifest::new(&server));
     project.write(name, text);
     (project, server)
 }
@@ -88,7 +88,7 @@ fn strings(value: &Value) -> Vec<&str> {
 /// Judges all cases of a file on one server, and gives those for which `right` says no.
 fn wrong(cases: &[Value], right: impl Fn(&Value, &[Found]) -> bool + Sync) -> Vec<String> {
     let server = Server::start(Arc::clone(&INDEX));
-    let cache = Project::new(env!("CARGO_BIN_EXE_cuda-lock"), Manifest::new(&server));
+    let cache = Project::new(BINARY, Manifest::new(&server));
     let shared = cache.path().join("cache");
     let next = AtomicUsize::new(0);
     let wrong = Mutex::new(Vec::new());
@@ -97,8 +97,7 @@ fn wrong(cases: &[Value], right: impl Fn(&Value, &[Found]) -> bool + Sync) -> Ve
             scope.spawn(|| {
                 while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let name = case["file"].as_str().unwrap();
-                    let project =
-                        Project::new(env!("CARGO_BIN_EXE_cuda-lock"), Manifest::new(&server));
+                    let project = Project::new(BINARY, Manifest::new(&server));
                     project.write(name, case["input"].as_str().unwrap());
                     let (cache, url) = (shared.to_string_lossy(), server.url());
                     let fixed = [
@@ -308,7 +307,7 @@ fn what_only_some_pythons_need_is_missing_only_for_one_that_is_known() {
     let marked = Dist::wheel().requires("b>=1; python_version < \"3.11\"");
     let server =
         Index::new().release("a", "1.0", marked).release("b", "1.0", Dist::wheel()).serve();
-    let project = Project::new(env!("CARGO_BIN_EXE_cuda-lock"), Manifest::new(&server));
+    let project = Project::new(BINARY, Manifest::new(&server));
     let digest = "0".repeat(64);
     project.write("requirements.txt", &format!("a==1.0 --hash=sha256:{digest}\n"));
     let flags = ["requirements.txt", "--format", "json", "--platform", "linux-x86_64"];

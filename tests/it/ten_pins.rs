@@ -5,14 +5,14 @@
 //! matrices: companions belong to their torch, ONNX Runtime has torch's CUDA and cuDNN, every library that its CUDA provider
 //! needs is in the lock, and NumPy has the ABI that torch was built for.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic, its helpers included")]
-
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
 use cuda_lock_testing::{Index, Manifest, Project, Run, Server};
 use serde::Deserialize;
+
+use crate::BINARY;
 
 #[derive(Deserialize)]
 struct Facts {
@@ -72,7 +72,7 @@ fn project(torch: &str, python: &str) -> (Project, Server) {
         .python(python)
         .depends([torch, "torchvision", "torchaudio", "onnxruntime-gpu", "onnx", "numpy"])
         .machine("glibc = \"2.35\"");
-    (Project::new(env!("CARGO_BIN_EXE_cuda-lock"), manifest), server)
+    (Project::new(BINARY, manifest), server)
 }
 
 fn pin(torch: &str) -> &'static Pin {

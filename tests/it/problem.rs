@@ -1,13 +1,11 @@
 //! `resolve --save-problem` and `--problem`: what was solved once is solved again from one file, without a server.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic, its helpers included")]
-
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cuda_lock_testing::{Dist, Index, Machines, Manifest, Project, Replica, Run, Server};
 
-const BINARY: &str = env!("CARGO_BIN_EXE_cuda-lock");
+use crate::BINARY;
 
 fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests").join(name)

@@ -1,12 +1,10 @@
 //! `cuda-lock resolve --check`: what makes files stale, what does not, and what it costs to find out.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic, its helpers included")]
-
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 
 use cuda_lock_testing::{Dist, Fault, Index, Manifest, Project, Run, Server};
 
-const BINARY: &str = env!("CARGO_BIN_EXE_cuda-lock");
+use crate::BINARY;
 
 fn small() -> Index {
     Index::new()

@@ -1,12 +1,12 @@
 //! Every `env.toml` of `examples/`, resolved on the recorded index.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic, its helpers included")]
-
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
 use cuda_lock_testing::{Index, Project, Server};
 use toml::{Table, Value};
+
+use crate::BINARY;
 
 static INDEX: LazyLock<Arc<Index>> = LazyLock::new(|| {
     Arc::new(Index::from_recording(&root().join("tests/recordings/index-2026-11-30.json.gz")))
@@ -73,7 +73,7 @@ fn the_three_that_people_start_from_are_there() {
 fn each_resolves_to_a_complete_lock_twice_the_same() {
     for (name, text) in examples() {
         let server = Server::start(Arc::clone(&INDEX));
-        let project = Project::new(env!("CARGO_BIN_EXE_cuda-lock"), on_recording(&text, &server));
+        let project = Project::new(BINARY, on_recording(&text, &server));
         let run = project.resolve(&[]);
         assert_eq!(run.code, 0, "{name}\n{}", run.stderr);
         let first = locks(&project);

@@ -1,15 +1,12 @@
 //! `docs/ci/pipeline.sh`, the logic of the GitHub Action and of the other templates, on a scratch git repository.
 
-#![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "a test may panic, its helpers included")]
-
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use cuda_lock_testing::{Dist, Index, Manifest, Project, Run, Server};
 
-const BINARY: &str = env!("CARGO_BIN_EXE_cuda-lock");
+use crate::BINARY;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")

@@ -1,12 +1,12 @@
 //! `cuda-lock audit --site-packages` and `--machine auto`: what is installed, on the machine that this is.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic, its helpers included")]
-
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cuda_lock_testing::{Index, Manifest, Project, Run, Server};
 use serde_json::Value;
+
+use crate::BINARY;
 
 /// The smallest 64-bit library that asks for `needed`.
 fn elf(soname: &str, needed: &[&str]) -> Vec<u8> {
@@ -50,7 +50,7 @@ impl Environment {
         let recording = Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("../../tests/recordings/index-2026-11-30.json.gz");
         let server = Server::start(Arc::new(Index::from_recording(&recording)));
-        let project = Project::new(env!("CARGO_BIN_EXE_cuda-lock"), Manifest::new(&server));
+        let project = Project::new(BINARY, Manifest::new(&server));
         Self { project, server }
     }
 

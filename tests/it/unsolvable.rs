@@ -4,19 +4,12 @@
 //! The index is what PyPI had on the day of the recordings, PyTorch's indexes are a replica. `fixtures/unsolvable.toml` has
 //! the machine and the requirements of each report, the words of its verdict, and its fix; the tests are named by it.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic, its helpers included")]
-
 use std::path::Path;
 
-#[path = "unsolvable/case.rs"]
 mod case;
-#[path = "unsolvable/machine.rs"]
 mod machine;
-#[path = "unsolvable/near.rs"]
 mod near;
-#[path = "unsolvable/packages.rs"]
 mod packages;
-#[path = "unsolvable/stack.rs"]
 mod stack;
 
 #[test]

@@ -1,13 +1,13 @@
 //! Every build there is: PyTorch's indexes for each backend and ONNX Runtime's feeds, replicated on loopback, beside a
 //! recorded PyPI. Which build is right for a machine was told by the people of the reports named at each test.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic, its helpers included")]
-
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
 use cuda_lock_testing::{Dist, Fault, Index, Machines, Project, Replica, Run, Server};
+
+use crate::BINARY;
 
 fn recording(name: &str) -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/recordings").join(name)
@@ -68,7 +68,7 @@ impl Answer {
 
 fn run(manifest: impl FnOnce(Machines) -> Machines) -> (Project, Run, Server) {
     let server = Server::start(Arc::clone(&INDEX));
-    let project = Project::new(env!("CARGO_BIN_EXE_cuda-lock"), manifest(Machines::new(&server)));
+    let project = Project::new(BINARY, manifest(Machines::new(&server)));
     let run = project.resolve(&[]);
     (project, run, server)
 }
@@ -203,7 +203,7 @@ fn a_backend_of_tomorrow_needs_no_release_of_this_program() {
             .gpu("RTX 5090")
             .depends(&[requirement])
             .pytorch(backends);
-        let project = Project::new(env!("CARGO_BIN_EXE_cuda-lock"), manifest);
+        let project = Project::new(BINARY, manifest);
         let _ = project.resolve(&[]).expect(0);
         assert_eq!(project.packages()["torch"], "3.1.0+cu133");
     }
@@ -434,7 +434,7 @@ fn credentials_go_to_their_own_host_only() {
          [[index]]\nname = \"test\"\nurl = \"{}\"\ndefault = true\n",
         pypi.url()
     );
-    let project = Project::new(env!("CARGO_BIN_EXE_cuda-lock"), manifest);
+    let project = Project::new(BINARY, manifest);
     let run = project.resolve(&[]).expect(0);
     let carries = |server: &Server| server.count(|r| r.header("authorization").is_some());
     assert!(carries(&corp) > 0 && carries(&corp) == corp.log().len());
@@ -509,11 +509,11 @@ fn the_user_moves_indexes_by_environment_or_configuration() {
     let server = Server::start(Arc::clone(&INDEX));
     let manifest = Machines::new(&server).without_pytorch_index().depends(&["torch==2.3.1+cu118"]);
     let whl = server.at("/whl");
-    let project = Project::new(env!("CARGO_BIN_EXE_cuda-lock"), &manifest);
+    let project = Project::new(BINARY, &manifest);
     let arguments = ["resolve", "--no-cache"];
     let _ = project.run_with(&arguments, &[("CUDA_LOCK_PYTORCH_INDEX", &whl)]).expect(0);
     assert_eq!(project.packages()["torch"], "2.3.1+cu118");
-    let project = Project::new(env!("CARGO_BIN_EXE_cuda-lock"), &manifest);
+    let project = Project::new(BINARY, &manifest);
     let folder = project.path().join("configuration");
     std::fs::create_dir_all(folder.join("cuda-lock")).unwrap();
     let places =

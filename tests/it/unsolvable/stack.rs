@@ -1,6 +1,6 @@
 //! What the layers of one process need of each other: CUDA, cuDNN, NumPy, libraries, import packages.
 
-use crate::case::checked;
+use super::case::checked;
 
 #[test]
 fn ort_02() {

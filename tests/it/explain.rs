@@ -1,12 +1,12 @@
 //! `cuda-lock explain` as a person meets it: why something is in the lock, what holds it there, and why it is not newer.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic, its helpers included")]
-
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
 use cuda_lock_testing::{Dist, Index, Manifest, Project, Run, Server};
 use serde_json::Value;
+
+use crate::BINARY;
 
 static INDEX: LazyLock<Arc<Index>> = LazyLock::new(|| {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/recordings");
@@ -21,7 +21,7 @@ fn workstation() -> (Project, Server) {
         .machine("driver = \"535.104.05\"")
         .machine("gpus = [\"RTX 3090\"]")
         .machine("glibc = \"2.35\"");
-    (Project::new(env!("CARGO_BIN_EXE_cuda-lock"), manifest), server)
+    (Project::new(BINARY, manifest), server)
 }
 
 fn explain(project: &Project, arguments: &[&str]) -> Run {
@@ -202,8 +202,7 @@ fn a_misspelt_name() {
 #[test]
 fn nothing_needs_it() {
     let server = Index::new().release("a", "1.0", Dist::wheel()).serve();
-    let project =
-        Project::new(env!("CARGO_BIN_EXE_cuda-lock"), Manifest::new(&server).depends(["a"]));
+    let project = Project::new(BINARY, Manifest::new(&server).depends(["a"]));
     let run = explain(&project, &["cudnn"]).expect(2);
     insta::assert_snapshot!(run.stderr, @"
     error: nothing in this environment needs cudnn
@@ -231,7 +230,7 @@ fn what_is_not_in_the_cache_is_said_to_be_unknown() {
         .release("b", "2.0", Dist::wheel().requires("c"))
         .serve();
     let manifest = Manifest::new(&server).depends(["a"]);
-    let project = Project::new(env!("CARGO_BIN_EXE_cuda-lock"), manifest);
+    let project = Project::new(BINARY, manifest);
     let _ = project.resolve(&[]).expect(0);
     let run = explain(&project, &["b", "--offline"]).expect(0);
     insta::assert_snapshot!(run.stdout, @"
@@ -279,7 +278,7 @@ fn as_json() {
 fn an_environment_that_cannot_be() {
     let server = Index::new().release("a", "1.0", Dist::wheel()).serve();
     let manifest = Manifest::new(&server).depends(["a>=2"]);
-    let project = Project::new(env!("CARGO_BIN_EXE_cuda-lock"), manifest);
+    let project = Project::new(BINARY, manifest);
     let run = explain(&project, &["a"]).expect(1);
     insta::assert_snapshot!(run.stderr.trim_end(), @"
     error: a>=2 cannot be installed

@@ -1,13 +1,10 @@
 //! `cuda-lock verify` on environments that were made up: folders with the dist-info of wheels and modules of a few lines.
 
-#![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, reason = "a test may panic, its helpers included")]
-
 use std::process::Command;
 
 use cuda_lock_testing::{Dist, Index, Manifest, Project, Run};
 
-const BINARY: &str = env!("CARGO_BIN_EXE_cuda-lock");
+use crate::BINARY;
 
 /// A project whose lock has `a` and, where it is asked for, a wheel of NVIDIA's.
 fn locked(dependencies: &[&str]) -> Project {

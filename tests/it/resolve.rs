@@ -1,10 +1,8 @@
 //! `cuda-lock resolve` as a person meets it: answers, files, exit codes and messages, on an index made for each test.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic, its helpers included")]
-
 use cuda_lock_testing::{Dist, Fault, Index, Manifest, Project, Run, Server};
 
-const BINARY: &str = env!("CARGO_BIN_EXE_cuda-lock");
+use crate::BINARY;
 
 /// A project that asks `server` for `dependencies`.
 fn project(server: &Server, dependencies: &[&str]) -> Project {

@@ -5,7 +5,6 @@
 
 #![allow(clippy::unwrap_used)]
 
-#[path = "conflicts/catalog.rs"]
 mod catalog;
 
 use std::sync::Arc;

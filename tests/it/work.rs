@@ -1,8 +1,6 @@
 //! How much work a run is, in counts that do not depend on the machine: versions decided, requests, bytes, and, where
 //! valgrind is there, instructions. `work.toml` has the most that each may be; what got better is lowered there.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic, its helpers included")]
-
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -12,7 +10,7 @@ use cuda_lock_testing::{Index, Manifest, Project, Server};
 use serde::Deserialize;
 use serde_json::Value;
 
-const BINARY: &str = env!("CARGO_BIN_EXE_cuda-lock");
+use crate::BINARY;
 
 fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests").join(name)
@@ -100,7 +98,7 @@ fn no_run_takes_more_than_its_budget() {
     assert!(over.is_empty(), "more work than before:\n{}", over.join("\n"));
 }
 
-/// Run by CI with an optimized build: `CUDA_LOCK_BINARY=target/release/cuda-lock cargo test --test work -- --ignored`.
+/// Run by CI with an optimized build: `CUDA_LOCK_BINARY=target/release/cuda-lock cargo test --test it work -- --ignored`.
 #[test]
 #[expect(clippy::print_stdout, reason = "the counts are what budgets are set by")]
 #[ignore = "needs valgrind and an optimized build"]

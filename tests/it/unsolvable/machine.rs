@@ -1,6 +1,6 @@
 //! What the machine is: its driver, GPU, glibc, Python and platform.
 
-use crate::case::checked;
+use super::case::checked;
 
 #[test]
 fn drv_01() {

@@ -1,14 +1,12 @@
 //! A project over time: pins stay while they hold, and upgrades move what they are told to.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic, its helpers included")]
-
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
 use cuda_lock_testing::{Dist, Index, Machines, Manifest, Project, Replica, Server};
 
-const BINARY: &str = env!("CARGO_BIN_EXE_cuda-lock");
+use crate::BINARY;
 
 type Pins = BTreeMap<String, String>;
 

@@ -6,6 +6,8 @@ use std::sync::{Arc, LazyLock};
 use cuda_lock_testing::{Dist, Index, Machines, Project, Replica, Run, Server};
 use serde::Deserialize;
 
+use crate::BINARY;
+
 /// Lines of a report above its fixes, sources included.
 const LINES: usize = 15;
 
@@ -179,7 +181,7 @@ impl Asked {
     }
 
     fn resolve(&self, manifest: &str) -> Run {
-        let project = Project::new(env!("CARGO_BIN_EXE_cuda-lock"), manifest);
+        let project = Project::new(BINARY, manifest);
         project.run(&["resolve", "--dry-run", "--cache-dir", &CACHE])
     }
 

@@ -1,0 +1,29 @@
+//! The program as people meet it: every test here runs the binary, on an index that is served on loopback.
+//!
+//! One test program, so that the whole program is linked once; a file for each subject.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic, its helpers included")]
+
+/// The program under test.
+const BINARY: &str = env!("CARGO_BIN_EXE_cuda-lock");
+
+mod audit;
+mod audit_fix;
+mod builds;
+mod check;
+mod conformance;
+mod diff;
+mod examples;
+mod explain;
+#[cfg(unix)]
+mod pipeline;
+mod problem;
+mod project_life;
+mod resolve;
+mod site_packages;
+mod targets;
+mod ten_pins;
+mod unsolvable;
+#[cfg(target_os = "linux")]
+mod verify;
+mod work;
