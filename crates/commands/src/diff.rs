@@ -3,16 +3,27 @@
 mod git;
 
 use std::collections::BTreeSet;
-use std::io::Write as _;
 use std::path::Path;
 
 use cuda_lock_formats::lock_diff::LockDiff;
 use cuda_lock_formats::pylock::Pylock;
 use serde::Serialize;
 
-use crate::args::{Diff, DiffFormat};
-use crate::exit::Exit;
-use crate::output::message;
+use crate::failure::Failure;
+
+/// What is compared.
+#[derive(Clone, Debug)]
+pub enum Request {
+    /// Two locks, each a file or REVISION:FILE of git.
+    Two(String, String),
+    /// Locks at a git revision with those that are there now; every lock of the folder when none is named.
+    Since {
+        /// The revision.
+        revision: String,
+        /// Files of the current folder.
+        files: Vec<String>,
+    },
+}
 
 /// A lock as it was named on the command line, and what it holds; `None` when it did not exist then.
 struct Side {
@@ -22,60 +33,57 @@ struct Side {
 
 /// `cuda-lock diff --format json`.
 #[derive(Serialize)]
-struct Report {
+pub struct Report {
     /// Version of this shape.
-    schema: u32,
-    /// One entry for each pair of locks.
-    locks: Vec<Entry>,
+    pub schema: u32,
+    /// Each pair of locks.
+    pub locks: Vec<Pair>,
 }
 
-/// One pair.
+/// Two locks that were compared.
 #[derive(Serialize)]
-struct Entry {
-    old: String,
-    new: String,
+pub struct Pair {
+    /// The older, as it was named.
+    pub old: String,
+    /// The newer, as it was named.
+    pub new: String,
+    /// What moved.
     #[serde(flatten)]
-    diff: LockDiff,
+    pub diff: LockDiff,
 }
 
-/// Runs the command.
-pub fn run(args: &Diff) -> Exit {
-    match compare(args) {
-        Ok(exit) | Err(exit) => exit,
+/// Compares locks. With `knowing_the_system` a lock that does not say what it needs of a machine is refused: nothing could
+/// be said of its minimum driver.
+///
+/// # Errors
+/// When a lock cannot be read, or git does not know it.
+pub fn compare(request: &Request, knowing_the_system: bool) -> Result<Report, Failure> {
+    let pairs = match request {
+        Request::Two(old, new) => side(old).and_then(|old| Ok(vec![(old, side(new)?)])),
+        Request::Since { revision, files } => since(revision, files),
     }
-}
-
-fn compare(args: &Diff) -> Result<Exit, Exit> {
-    let pairs = match &args.git {
-        Some(revision) => since(revision, &args.locks).map_err(fail)?,
-        None => vec![named(&args.locks).map_err(fail)?],
-    };
-    let mut entries = Vec::new();
+    .map_err(Failure::argument)?;
+    let mut locks = Vec::new();
     for (old, new) in &pairs {
-        if args.deny_regressions {
-            knows_the_system(old).and_then(|()| knows_the_system(new)).map_err(fail)?;
+        if knowing_the_system {
+            knows_the_system(old)
+                .and_then(|()| knows_the_system(new))
+                .map_err(Failure::argument)?;
         }
         let empty = Pylock::new();
         let diff =
             LockDiff::new(old.lock.as_ref().unwrap_or(&empty), new.lock.as_ref().unwrap_or(&empty));
-        entries.push(Entry { old: old.name.clone(), new: new.name.clone(), diff });
+        locks.push(Pair { old: old.name.clone(), new: new.name.clone(), diff });
     }
-    let worse = entries.iter().any(|entry| !entry.diff.regressions.is_empty());
-    print(args.format, entries);
-    Ok(if worse && args.deny_regressions { Exit::No } else { Exit::Ok })
+    Ok(Report { schema: 1, locks })
 }
 
-fn fail(why: String) -> Exit {
-    message::error(why);
-    Exit::BadInput
-}
-
-/// OLD and NEW of the command line.
-fn named(names: &[String]) -> Result<(Side, Side), String> {
-    let [old, new] = names else {
-        return Err("name two locks, OLD and NEW, or a revision with --git".to_owned());
-    };
-    Ok((side(old)?, side(new)?))
+impl Report {
+    /// Whether a minimum driver rose or a GPU lost its cover.
+    #[must_use]
+    pub fn has_regressions(&self) -> bool {
+        self.locks.iter().any(|pair| !pair.diff.regressions.is_empty())
+    }
 }
 
 /// A file, or REVISION:FILE. A file of that name wins.
@@ -143,31 +151,6 @@ fn knows_the_system(side: &Side) -> Result<(), String> {
             side.name
         )),
         _ => Ok(()),
-    }
-}
-
-fn print(format: DiffFormat, entries: Vec<Entry>) {
-    let mut out = anstream::stdout();
-    if format == DiffFormat::Json {
-        if let Ok(text) = serde_json::to_string_pretty(&Report { schema: 1, locks: entries }) {
-            let _ = writeln!(out, "{text}");
-        }
-        return;
-    }
-    let several = entries.len() > 1;
-    for (place, entry) in entries.iter().enumerate() {
-        if several {
-            let line = if place > 0 { "\n" } else { "" };
-            let _ = match format {
-                DiffFormat::Markdown => writeln!(out, "{line}### {}\n", entry.new),
-                _ => writeln!(out, "{line}{}:", entry.new),
-            };
-        }
-        let text = match format {
-            DiffFormat::Markdown => entry.diff.markdown(),
-            _ => entry.diff.text(),
-        };
-        let _ = write!(out, "{text}");
     }
 }
 

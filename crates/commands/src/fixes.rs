@@ -1,19 +1,14 @@
 //! Changes that make a problem solvable, as the lines of env.toml to change.
 
-use cuda_lock_constraint::fix::{Change, Ended, Found};
+use cuda_lock_constraint::fix::{Change, Found};
 use cuda_lock_constraint::machine::Libc;
 use cuda_lock_constraint::package::Package;
-use cuda_lock_constraint::solve::Conflict;
 use cuda_lock_constraint::version::SystemVersion;
 use cuda_lock_formats::manifest::{Backends, Manifest};
 use serde::Serialize;
 use serde_spanned::Spanned;
 
-use super::message::{self, FAINT, STRONG};
 use crate::plan::Plan;
-
-/// Facts of a further conflict that are shown.
-const ALSO: usize = 4;
 
 /// One fix, for people and programs.
 #[derive(Serialize)]
@@ -53,91 +48,9 @@ pub fn located(found: &Found, manifest: &Manifest, plan: &Plan) -> Vec<Fix> {
         .collect()
 }
 
-/// Prints what collides besides, then the fixes, or that there is none.
-pub fn print(fixes: &[Fix], found: &Found, first: &Conflict, manifest: &Manifest) {
-    let file = manifest.source().name();
-    also(found, first);
-    message::line("");
-    match fixes {
-        [] if found.stopped.is_some() => {
-            message::help(format_args!("no fix found in {} tries; {}", found.solves, ended(found)))
-        }
-        [] => message::help(format_args!(
-            "nothing that was tried makes it solvable ({} tries)",
-            found.solves
-        )),
-        [_] => message::help("this change makes it solvable (it was tried):"),
-        _ => message::help("any one of these makes it solvable (each was tried):"),
-    }
-    for (number, fix) in (1..).zip(fixes) {
-        for (n, edit) in fix.edits.iter().enumerate() {
-            let start = if n == 0 { format!("{number}.") } else { "  ".to_owned() };
-            let gives = match (n + 1 == fix.edits.len(), fix.gives.is_empty()) {
-                (true, false) => format!("  {FAINT}gives {}{FAINT:#}", fix.gives.join(", ")),
-                _ => String::new(),
-            };
-            message::line(format_args!("  {start} {}{gives}", edit.text(file)));
-        }
-    }
-    if found.stopped.is_some() && !fixes.is_empty() {
-        message::line(format_args!(
-            "  {FAINT}{} after {} tries; there may be more{FAINT:#}",
-            ended(found),
-            found.solves
-        ));
-    }
-}
-
-/// Why the search came to its end before all was tried.
-fn ended(found: &Found) -> &'static str {
-    match found.stopped {
-        Some(Ended::Clock) => "stopped looking because the indexes answer slowly",
-        _ => "stopped looking",
-    }
-}
-
-/// The conflicts that stay when the first one is mended, without the facts that were already told.
-fn also(found: &Found, first: &Conflict) {
-    let mut told: Vec<String> =
-        first.report().statements.into_iter().map(|said| said.text).collect();
-    for also in &found.also {
-        let report = also.conflict.report();
-        let headline = report.headline.map(|headline| format!(" {headline}"));
-        let texts = report.statements.into_iter().map(|said| said.text);
-        let new: Vec<String> = texts.filter(|text| !told.contains(text)).take(ALSO).collect();
-        if headline.is_some() || !new.is_empty() {
-            let without = also.without.text();
-            message::line("");
-            message::line(format_args!(
-                "  even without {without}:{}",
-                headline.unwrap_or_default()
-            ));
-            new.iter().for_each(|text| message::line(format_args!("  {text}")));
-            told.extend(new);
-        }
-    }
-}
-
 impl Edit {
     fn of(key: &str) -> Self {
         Self { line: None, key: key.to_owned(), old: None, new: None, or_newer: false }
-    }
-
-    fn text(&self, file: &str) -> String {
-        let place = match self.line {
-            Some(line) => format!("{file}:{line}"),
-            None => file.to_owned(),
-        };
-        let words = match (&self.old, &self.new) {
-            (Some(old), Some(new)) if self.or_newer => {
-                format!("{STRONG}{new}{STRONG:#} or newer instead of {old}")
-            }
-            (Some(old), Some(new)) => format!("{STRONG}{new}{STRONG:#} instead of {old}"),
-            (None, Some(new)) => format!("add {STRONG}{new}{STRONG:#}"),
-            (Some(old), None) => format!("remove {STRONG}{old}{STRONG:#}"),
-            (None, None) => String::new(),
-        };
-        format!("{place}: {} {words}", self.key)
     }
 }
 

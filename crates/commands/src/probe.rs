@@ -5,25 +5,11 @@ use std::fmt::Write as _;
 use cuda_lock_constraint::machine::{Gpu, Libc};
 use cuda_lock_constraint::rules::products::find_gpu;
 
-use crate::detect::{Host, Seen, detect};
-use crate::exit::Exit;
-use crate::output::{audit, message};
+use crate::detect::Seen;
 
-/// Runs the command.
-pub fn run() -> Exit {
-    let seen = detect(&Host::this());
-    audit::line(table(&seen).trim_end());
-    for (name, why) in &seen.unknown_gpus {
-        message::warning(format_args!("{name}: {why}"));
-    }
-    for remark in &seen.remarks {
-        message::warning(remark);
-    }
-    Exit::Ok
-}
-
-/// The table. A key that could not be seen is left out: it is then not known, and nothing is judged by it.
-fn table(seen: &Seen) -> String {
+/// What was seen as that table. A key that could not be seen is left out: it is then not known, and nothing is judged by it.
+#[must_use]
+pub fn table(seen: &Seen) -> String {
     let mut out = String::from("[machine]\n");
     let mut add = |key: &str, value: String| {
         let _ = writeln!(out, "{key} = {value}");

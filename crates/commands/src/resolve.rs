@@ -1,285 +1,213 @@
 //! `cuda-lock resolve`: env.toml becomes pylock.toml and requirements.txt.
 
-use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use cuda_lock_constraint::fix;
+use cuda_lock_constraint::fix::{self, Found};
+use cuda_lock_constraint::name::Name;
 use cuda_lock_constraint::solve::{Conflict, Problem, Solution, SolveError};
 use cuda_lock_formats::atomic::{Outcome, Output, write_all};
 use cuda_lock_formats::diagnostic::mask_credentials;
-use cuda_lock_formats::manifest::{ExcludeNewer, Manifest};
 use cuda_lock_formats::pylock::Pylock;
 
-use crate::args::{Format, Resolve};
-use crate::commands::check;
 use crate::digests;
-use crate::exit::Exit;
-use crate::fetching;
-use crate::kept::Kept;
+use crate::failure::Failure;
+use crate::fixes;
 use crate::lock::Answer;
-use crate::output::progress::Progress;
-use crate::output::{conflict, fixes, json, message, stack};
 use crate::plan::{self, Plan};
-use crate::problem::{self, Answers};
 use crate::run::Run;
 
+/// What became of the targets of a run. Nothing has been written.
+pub struct Report<'r> {
+    /// What a person should know of the run as a whole.
+    pub notes: Vec<String>,
+    /// Each target that was asked for.
+    pub targets: Vec<Target<'r>>,
+    /// Versions that the solver chose, those that it took back included.
+    pub decisions: u64,
+}
+
+/// What became of one target.
+pub struct Target<'r> {
+    /// What was asked for.
+    pub plan: &'r Plan,
+    /// The answer, or why there is none.
+    pub outcome: Result<Box<Solved<'r>>, Box<Refusal<'r>>>,
+}
+
+/// A target that has an answer.
+pub struct Solved<'r> {
+    /// The answer.
+    pub answer: Answer<'r>,
+    /// Distributions that were to move and that are nowhere in it: most likely misspelt.
+    pub unknown: Vec<Name>,
+    /// pylock.toml and requirements.txt, as they are to be written.
+    pub files: [File; 2],
+}
+
 /// A file that is to be written.
-struct Written {
-    path: PathBuf,
-    content: String,
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct File {
+    /// Where.
+    pub path: PathBuf,
+    /// Its text.
+    pub content: String,
 }
 
-/// Runs the command.
-pub fn run(args: &Resolve) -> Exit {
-    match resolve(args) {
-        Ok(exit) | Err(exit) => exit,
-    }
-}
-
-fn resolve(args: &Resolve) -> Result<Exit, Exit> {
-    match &args.problem {
-        Some(path) => {
-            let (args, manifest, answers) = problem::read(args, path)?;
-            resolve_with(&args, &manifest, &answers)
-        }
-        None => {
-            let answers = Answers::of_indexes(args.save_problem.is_some());
-            resolve_with(args, &plan::read_manifest(&args.manifest)?, &answers)
-        }
-    }
-}
-
-fn resolve_with(args: &Resolve, manifest: &Manifest, answers: &Answers) -> Result<Exit, Exit> {
-    let exclude_newer = exclude_newer(args)?;
-    let kept = Kept::new(&args.upgrade).map_err(|text| {
-        message::error(text);
-        Exit::BadInput
-    })?;
-    let sources = plan::sources(manifest, &args.manifest).map_err(Exit::bad_input)?;
-    if sources.all.is_empty() {
-        return Err(Exit::bad_input(plan::none_left(manifest)));
-    }
-    let names: Vec<Option<&str>> = match &args.target {
-        Some(name) => vec![Some(name.as_str())],
-        None => manifest.target_names(),
-    };
-    let plans = names
-        .into_iter()
-        .map(|name| plan::plan(manifest, name, &sources, exclude_newer.as_ref()))
-        .collect::<Result<Vec<Plan>, _>>()
-        .map_err(Exit::bad_input)?;
-    let progress = Arc::new(Progress::new(args.quiet));
-    let mut fetcher = None;
-    let catalog = answers.catalog(&sources, || {
-        let config = plan::fetcher(manifest, &sources, &args.network);
-        fetching::open(config, &progress).inspect(|opened| fetcher = Some(Arc::clone(opened)))
-    })?;
-    let run = Run {
-        args,
-        manifest,
-        sources: &sources,
-        kept: &kept,
-        catalog,
-        answers,
-        fetcher: fetcher.clone(),
-    };
-    // As they are now: the run may replace them.
-    let locks = answers.noted_locks(&plans, |plan| run.paths(plan).lock);
-    let outcome =
-        if args.check { check::all(&run, &plans, &progress) } else { run.all(&plans, &progress) };
-    progress.clear();
-    if let Some(fetcher) = fetcher {
-        fetcher.finish();
-    }
-    problem::save(args, manifest, answers, (&plans, locks))?;
-    outcome
-}
-
-impl Run<'_> {
-    /// Solves every target, then writes all files or none.
-    fn all(&self, plans: &[Plan], progress: &Progress) -> Result<Exit, Exit> {
-        let mut files = Vec::new();
-        let mut reports = Vec::new();
-        let mut exit = Exit::Ok;
-        let mut decisions = 0;
-        let locks: Vec<Option<Pylock>> = plans.iter().map(|plan| self.existing(plan)).collect();
+impl Run {
+    /// Solves every target that was asked for.
+    ///
+    /// # Errors
+    /// When an index could not be read, or an answer has no place in requirements.txt.
+    pub fn resolve(&self) -> Result<Report<'_>, Failure> {
+        let mut report = Report { notes: Vec::new(), targets: Vec::new(), decisions: 0 };
+        let locks: Vec<Option<Pylock>> =
+            self.plans.iter().map(|plan| self.existing(plan, &mut report.notes)).collect();
         let work: Vec<(&Plan, Option<&Pylock>)> =
-            plans.iter().zip(locks.iter().map(Option::as_ref)).collect();
-        let parties = self.agreed(&work);
-        progress.clear();
+            self.plans.iter().zip(locks.iter().map(Option::as_ref)).collect();
+        let parties = self.agreed(&work, &mut report.notes);
         for ((plan, lock), party) in work.into_iter().zip(parties) {
-            let paths = self.paths(plan);
-            match party.outcome {
-                Ok((problem, mut solution)) => {
-                    decisions += solution.decisions;
-                    let download = self.fetcher.as_deref().filter(|_| self.args.hash_missing);
-                    let without = digests::complete(&mut solution, lock, download)
-                        .map_err(|error| Exit::unreadable(&error))?;
-                    solution.warnings.extend(without);
-                    let system = solution.system_stack(&problem);
-                    let answer = Answer {
-                        manifest: self.manifest,
-                        plan,
-                        problem: &problem,
-                        sources: self.sources,
-                        solution: &solution,
-                        stack: &system,
-                    };
-                    self.name_unknown(lock, &solution);
-                    self.show(&answer, &mut reports);
-                    let lock = answer.pylock();
-                    let requirements = answer.requirements(&lock).map_err(|error| {
-                        message::error(error);
-                        Exit::No
-                    })?;
-                    files.push(Written { path: paths.lock, content: lock.to_toml() });
-                    files.push(Written { path: paths.requirements, content: requirements });
+            let outcome = match party.outcome {
+                Ok((problem, solution)) => {
+                    report.decisions += solution.decisions;
+                    Ok(Box::new(self.solved(plan, lock, problem, solution)?))
                 }
-                Err(SolveError::Conflict(found)) => {
-                    exit = Exit::No;
-                    decisions += found.decisions;
-                    let problem = party.refused.as_deref().unwrap_or(&plan.problem);
-                    self.refuse((plan, problem), &found, &mut reports);
+                Err(SolveError::Conflict(conflict)) => {
+                    report.decisions += conflict.decisions;
+                    let problem = party.refused.unwrap_or_else(|| Arc::new(plan.problem.clone()));
+                    Err(Box::new(Refusal { run: self, plan, problem, conflict }))
                 }
-                Err(SolveError::Catalog(error)) => return Err(Exit::unreadable(&error)),
-            }
+                Err(SolveError::Catalog(error)) => return Err(error.into()),
+            };
+            report.targets.push(Target { plan, outcome });
         }
-        if self.args.format == Format::Json {
-            let work = self.args.stats.then(|| self.work(decisions));
-            print_json(&json::Report { schema: 1, targets: reports, work });
-        } else if self.args.stats {
-            message::line(self.work(decisions));
-        }
-        if exit == Exit::Ok && !self.args.dry_run {
-            self.write(&files)?;
-        }
-        Ok(exit)
+        Ok(report)
     }
 
-    fn name_unknown(&self, lock: Option<&Pylock>, solution: &Solution) {
+    fn solved<'r>(
+        &'r self,
+        plan: &'r Plan,
+        lock: Option<&Pylock>,
+        problem: Arc<Problem>,
+        mut solution: Solution,
+    ) -> Result<Solved<'r>, Failure> {
+        let paths = self.paths(plan);
+        let download = self.fetcher.as_deref().filter(|_| self.request.hash_missing);
+        let without = digests::complete(&mut solution, lock, download)?;
+        solution.warnings.extend(without);
         let locked = lock.map(|lock| lock.packages.as_slice()).unwrap_or_default();
         let known = |name| {
             solution.builds.contains_key(&name) || locked.iter().any(|package| package.name == name)
         };
-        for name in self.kept.unknown(known) {
-            message::warning(format_args!("--upgrade-package {name}: nothing here needs {name}"));
-        }
+        let unknown = self.kept.unknown(known).collect();
+        let answer = Answer::new(self, plan, problem, solution);
+        let lock = answer.pylock();
+        let requirements =
+            answer.requirements(&lock).map_err(|error| Failure::Unwritable(error.to_string()))?;
+        let files = [
+            File { path: paths.lock, content: lock.to_toml() },
+            File { path: paths.requirements, content: requirements },
+        ];
+        Ok(Solved { answer, unknown, files })
+    }
+}
+
+impl Report<'_> {
+    /// Whether every target has an answer.
+    #[must_use]
+    pub fn is_solved(&self) -> bool {
+        self.targets.iter().all(|target| target.outcome.is_ok())
     }
 
-    fn show(&self, answer: &Answer<'_>, reports: &mut Vec<json::TargetReport>) {
-        if !self.args.quiet {
-            answer.solution.warnings.iter().for_each(message::warning);
-        }
-        if self.args.format == Format::Json {
-            reports.push(json::solved(answer));
-            return;
-        }
-        if self.args.quiet {
-            return;
-        }
-        let target = answer.plan.spec.name.as_ref().map(|name| format!(" for {name}"));
-        let count = answer.solution.builds.len();
-        let mut out = anstream::stdout();
-        let _ = writeln!(out, "Resolved {count} packages{}:\n", target.unwrap_or_default());
-        stack::print(answer);
-        let _ = writeln!(out);
-        if self.args.dry_run {
-            for (name, chosen) in &answer.solution.builds {
-                let _ = writeln!(out, "{name}=={}", chosen.version);
-            }
-        }
+    /// The files of all targets, in their order.
+    pub fn files(&self) -> impl Iterator<Item = &File> {
+        self.targets.iter().filter_map(|target| target.outcome.as_ref().ok()).flat_map(|s| &s.files)
     }
 
-    /// Where a project was looked for that no index has.
-    fn name_the_asked(&self, plan: &Plan, found: &Conflict) {
-        for name in found.unknown_projects() {
-            let asked: Vec<String> = plan
-                .problem
-                .asked_for(name)
-                .into_iter()
-                .filter_map(|id| self.sources.all.get(usize::from(id.0)))
-                .map(|known| {
-                    format!(
-                        "{} ({})",
-                        known.source.name,
-                        mask_credentials(known.config.url.as_str())
-                    )
-                })
-                .collect();
-            message::help(format_args!("asked for {name}: {}", asked.join(", ")));
-        }
-    }
-
-    /// Says why there is no answer, then looks for changes after which there is one.
-    fn refuse(
-        &self,
-        (plan, problem): (&Plan, &Problem),
-        found: &Conflict,
-        reports: &mut Vec<json::TargetReport>,
-    ) {
-        let target = plan.spec.name.as_deref();
-        let json = self.args.format == Format::Json;
-        // What collides besides is found by solving once more, which may ask for as much as the first time.
-        let sharper =
-            if self.args.quiet { None } else { fix::among_pins(problem, &self.catalog, found) };
-        let found = sharper.as_deref().unwrap_or(found);
-        if !json {
-            if let Some(target) = target {
-                message::line(format_args!("target {target}:"));
-            }
-            conflict::print(found, self.args.verbose);
-            self.name_the_asked(plan, found);
-            if self.args.quiet {
-                return;
-            }
-        }
-        let others = plan::other_backends(self.manifest, self.args, plan, self.answers);
-        let tried = fix::find(problem, &self.catalog, found, others, fix::Budget::default());
-        let located = fixes::located(&tried, self.manifest, plan);
-        if json {
-            reports.push(json::unsolved(target, found, &tried, located));
-        } else {
-            fixes::print(&located, &tried, found, self.manifest);
-        }
-        if !json && let Some(hint) = self.kept.hint() {
-            message::help(hint);
-        }
-    }
-
-    fn write(&self, files: &[Written]) -> Result<(), Exit> {
+    /// Writes the files of all targets, or none. Says of each what became of it.
+    ///
+    /// # Errors
+    /// When one cannot be written.
+    pub fn write(&self) -> Result<Vec<(&File, Outcome)>, Failure> {
+        let files: Vec<&File> = self.files().collect();
         let outputs: Vec<Output<'_>> = files
             .iter()
             .map(|file| Output { path: &file.path, content: file.content.as_bytes() })
             .collect();
-        let outcomes = write_all(&outputs).map_err(|error| {
-            message::error(error);
-            Exit::BadInput
-        })?;
-        if self.args.quiet || self.args.format == Format::Json {
-            return Ok(());
-        }
-        let mut out = anstream::stdout();
-        for (file, outcome) in files.iter().zip(outcomes) {
-            let verb = match outcome {
-                Outcome::Created | Outcome::Replaced => "wrote",
-                Outcome::Unchanged => "unchanged:",
-            };
-            let _ = writeln!(out, "{verb} {}", file.path.display());
-        }
-        Ok(())
+        let outcomes = write_all(&outputs).map_err(Failure::system)?;
+        Ok(files.into_iter().zip(outcomes).collect())
     }
 }
 
-fn exclude_newer(args: &Resolve) -> Result<Option<ExcludeNewer>, Exit> {
-    args.exclude_newer.as_ref().map(|text| text.parse()).transpose().map_err(|error| {
-        message::error(format_args!("--exclude-newer: {error}"));
-        Exit::BadInput
-    })
+/// A target without an answer. Looking for more than the first conflict costs further solves, so each search is a call of
+/// its own.
+pub struct Refusal<'r> {
+    run: &'r Run,
+    plan: &'r Plan,
+    problem: Arc<Problem>,
+    /// What collides.
+    pub conflict: Box<Conflict>,
 }
 
-fn print_json(report: &json::Report) {
-    if let Ok(text) = serde_json::to_string_pretty(report) {
-        let _ = writeln!(std::io::stdout(), "{text}");
+/// Where a project was looked for that no index has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// The project.
+    pub name: Name,
+    /// Name and address of each index, without credentials.
+    pub indexes: Vec<(String, String)>,
+}
+
+/// Changes to env.toml after which there is an answer.
+pub struct Remedies {
+    /// What was found, as the solver sees it.
+    pub found: Found,
+    /// The same as edits of env.toml, cheapest first.
+    pub fixes: Vec<fixes::Fix>,
+}
+
+impl Refusal<'_> {
+    /// The name of the target.
+    #[must_use]
+    pub fn target(&self) -> Option<&str> {
+        self.plan.spec.name.as_deref()
+    }
+
+    /// The conflict among what is pinned, when there is one even without those requirements that name no version: it says
+    /// more than that nothing is left for the rest. Solves once more, which may ask for as much as the first time.
+    #[must_use]
+    pub fn among_pins(&self) -> Option<Box<Conflict>> {
+        fix::among_pins(&self.problem, &self.run.catalog, &self.conflict)
+    }
+
+    /// The projects of `conflict` that no index has, with the indexes that were asked for them.
+    #[must_use]
+    pub fn asked(&self, conflict: &Conflict) -> Vec<Asked> {
+        let index = |id: cuda_lock_constraint::version::SourceId| {
+            let known = self.run.sources.all.get(usize::from(id.0))?;
+            let address = mask_credentials(known.config.url.as_str()).into_owned();
+            Some((known.source.name.clone(), address))
+        };
+        let asked = |name: Name| Asked {
+            name,
+            indexes: self.plan.problem.asked_for(name).into_iter().filter_map(index).collect(),
+        };
+        conflict.unknown_projects().map(asked).collect()
+    }
+
+    /// Looks for changes after which `conflict` is gone and there is an answer; each one is tried.
+    #[must_use]
+    pub fn remedies(&self, conflict: &Conflict) -> Remedies {
+        let others = plan::other_backends(self.run, self.plan);
+        let budget = fix::Budget::default();
+        let found = fix::find(&self.problem, &self.run.catalog, conflict, others, budget);
+        let fixes = fixes::located(&found, &self.run.manifest, self.plan);
+        Remedies { found, fixes }
+    }
+
+    /// What to try when the flags may have caused the conflict.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        self.run.kept.hint()
     }
 }

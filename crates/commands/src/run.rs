@@ -1,44 +1,103 @@
 //! What the targets of one run share: the sources, the catalog, the locks beside env.toml, and how each is solved.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cuda_lock_constraint::catalog::{Catalog, CatalogError};
 use cuda_lock_constraint::name::Name;
 use cuda_lock_constraint::solve::{Problem, Solution, SolveError, solve};
-use cuda_lock_fetcher::Fetcher;
+use cuda_lock_fetcher::{Fetcher, Observer};
 use cuda_lock_formats::manifest::Manifest;
 use cuda_lock_formats::pylock::Pylock;
 
-use crate::args::Resolve;
+use crate::failure::Failure;
 use crate::kept::Kept;
-use crate::output::{json, message};
-use crate::plan::{Plan, Sources};
-use crate::problem::Answers;
+use crate::plan::{self, Plan, Sources};
+use crate::problem::{self, Answers};
+use crate::request::{Request, Targets};
 use crate::targets::{Party, agree};
 
-/// What all targets share.
-pub struct Run<'a> {
-    /// The command line.
-    pub args: &'a Resolve,
+/// An env.toml that was read and planned, and the indexes that it names.
+pub struct Run {
+    /// What was asked for.
+    pub request: Request,
     /// env.toml.
-    pub manifest: &'a Manifest,
+    pub manifest: Manifest,
+    /// The targets that were asked for.
+    pub plans: Vec<Plan>,
     /// The indexes.
-    pub sources: &'a Sources,
+    pub sources: Sources,
     /// Which pins may move.
-    pub kept: &'a Kept,
+    pub kept: Kept,
     /// What the indexes say.
     pub catalog: Arc<dyn Catalog>,
     /// Where that comes from.
-    pub answers: &'a Answers,
+    pub answers: Answers,
     /// Absent when a problem file has the answers.
     pub fetcher: Option<Arc<Fetcher>>,
+    /// The text of the locks when the run began, to be saved with it.
+    locks: BTreeMap<String, String>,
 }
 
-impl Run<'_> {
-    /// Every target solved with the pins of its lock, and what they owe each other settled.
-    #[must_use]
-    pub fn agreed(&self, work: &[(&Plan, Option<&Pylock>)]) -> Vec<Party> {
+impl Run {
+    /// Reads an env.toml and prepares to solve it. Nothing is asked of an index yet; `observer` is told when that begins.
+    ///
+    /// # Errors
+    /// When env.toml, a flag or the address of an index cannot be used.
+    pub fn open(request: Request, observer: Arc<dyn Observer>) -> Result<Self, Failure> {
+        let answers = Answers::of_indexes(request.noted);
+        let manifest = plan::read_manifest(&request.manifest)?;
+        Self::over(request, manifest, answers, observer)
+    }
+
+    /// Prepares to solve what a problem file holds, without a network.
+    ///
+    /// # Errors
+    /// When the file cannot be used.
+    pub fn replay(file: &Path, observer: Arc<dyn Observer>) -> Result<Self, Failure> {
+        let (request, manifest, answers) = problem::read(file)?;
+        Self::over(request, manifest, answers, observer)
+    }
+
+    fn over(
+        request: Request,
+        manifest: Manifest,
+        answers: Answers,
+        observer: Arc<dyn Observer>,
+    ) -> Result<Self, Failure> {
+        let kept = Kept::new(&request.upgrade).map_err(Failure::argument)?;
+        let sources = plan::sources(&manifest, &request.manifest)?;
+        if sources.all.is_empty() {
+            return Err(plan::none_left(&manifest).into());
+        }
+        let names: Vec<Option<&str>> = match &request.targets {
+            Targets::One(name) => vec![name.as_deref()],
+            Targets::All => manifest.target_names(),
+        };
+        let plans = names
+            .into_iter()
+            .map(|name| plan::plan(&manifest, name, &sources, request.exclude_newer.as_ref()))
+            .collect::<Result<Vec<Plan>, _>>()?;
+        let mut fetcher = None;
+        let catalog = answers.catalog(&sources, || {
+            let config = plan::fetcher(&manifest, &sources, &request.network);
+            let opened = Fetcher::new(config, observer).map(Arc::new);
+            opened.map_err(Failure::system).inspect(|opened| fetcher = Some(Arc::clone(opened)))
+        })?;
+        // As they are now: the run may replace them.
+        let lock = |plan: &Plan| Paths::new(&request.manifest, plan.spec.name.as_deref()).lock;
+        let locks = answers.noted_locks(&plans, lock);
+        Ok(Self { request, manifest, plans, sources, kept, catalog, answers, fetcher, locks })
+    }
+
+    /// Every target solved with the pins of its lock, and what they owe each other settled. What a person should know of
+    /// that goes to `notes`.
+    pub(crate) fn agreed(
+        &self,
+        work: &[(&Plan, Option<&Pylock>)],
+        notes: &mut Vec<String>,
+    ) -> Vec<Party> {
         let party = |(plan, lock): &(&Plan, Option<&Pylock>)| Party {
             name: plan.spec.name.clone().unwrap_or_default(),
             outcome: self.solve(plan, *lock),
@@ -48,14 +107,15 @@ impl Run<'_> {
         let same: Vec<Name> =
             self.manifest.options.same.iter().map(|name| *name.get_ref()).collect();
         let solver = |problem: &Arc<Problem>| solve(Arc::clone(problem), Arc::clone(&self.catalog));
-        for note in agree(&mut parties, &same, &solver) {
-            message::warning(note);
-        }
+        notes.extend(agree(&mut parties, &same, &solver));
         parties
     }
 
     /// The solution for the first Python that has one: that of the lock that is there, then the newest.
-    fn solve(
+    ///
+    /// # Errors
+    /// The conflict of the first Python, when none has a solution.
+    pub(crate) fn solve(
         &self,
         plan: &Plan,
         lock: Option<&Pylock>,
@@ -81,54 +141,47 @@ impl Run<'_> {
         }
     }
 
-    /// What the run took.
+    /// What the run took so far.
     #[must_use]
-    pub fn work(&self, decisions: u64) -> json::Work {
-        let work = json::Work { decisions, ..json::Work::default() };
-        let Some(stats) = self.fetcher.as_ref().map(|fetcher| fetcher.stats()) else { return work };
-        json::Work {
-            requests: stats.requests,
-            not_modified: stats.not_modified,
-            bytes: stats.bytes,
-            cached_pages: stats.cached_pages,
-            cached_metadata: stats.cached_metadata,
-            ..work
-        }
+    pub fn stats(&self) -> cuda_lock_fetcher::Stats {
+        self.fetcher.as_ref().map(|fetcher| fetcher.stats()).unwrap_or_default()
     }
 
-    /// The lock that is there, or that the problem file holds.
-    #[must_use]
-    pub fn existing(&self, plan: &Plan) -> Option<Pylock> {
+    /// The lock that is there, or that the problem file holds. Its pins are only a preference, so one that cannot be read
+    /// is no error: the reason goes to `notes`.
+    pub(crate) fn existing(&self, plan: &Plan, notes: &mut Vec<String>) -> Option<Pylock> {
         let path = self.paths(plan).lock;
-        readable(&self.answers.lock(plan.spec.name.as_deref(), &path)?, &path)
+        let text = self.answers.lock(plan.spec.name.as_deref(), &path)?;
+        match Pylock::parse(&text, &path.display().to_string()) {
+            Ok(lock) => Some(lock),
+            Err(why) => {
+                if let Some(first) = why.iter().next() {
+                    notes.push(format!("every version is chosen anew: {}", first.one_line()));
+                }
+                None
+            }
+        }
     }
 
     /// The files of a target.
     #[must_use]
     pub fn paths(&self, plan: &Plan) -> Paths {
-        Paths::new(&self.args.manifest, plan.spec.name.as_deref())
+        Paths::new(&self.request.manifest, plan.spec.name.as_deref())
     }
-}
 
-/// The lock that is there.
-#[must_use]
-pub fn existing(paths: &Paths) -> Option<Pylock> {
-    readable(&fs_err::read_to_string(&paths.lock).ok()?, &paths.lock)
-}
-
-/// A lock's pins are only a preference, so one that cannot be read is no error.
-fn readable(text: &str, path: &Path) -> Option<Pylock> {
-    match Pylock::parse(text, &path.display().to_string()) {
-        Ok(lock) => Some(lock),
-        Err(why) => {
-            if let Some(first) = why.iter().next() {
-                message::warning(format_args!(
-                    "every version is chosen anew: {}",
-                    first.one_line()
-                ));
-            }
-            None
+    /// Waits until all that was fetched is in the cache. Dropping the run does so too.
+    pub fn finish(&self) {
+        if let Some(fetcher) = &self.fetcher {
+            fetcher.finish();
         }
+    }
+
+    /// Writes everything that the run asked for and was answered to one file, if that was noted.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn save(&self, path: &Path) -> Result<(), Failure> {
+        problem::save(self, path, self.locks.clone())
     }
 }
 

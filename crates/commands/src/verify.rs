@@ -4,6 +4,7 @@
 //! facts. It is run here, or written out for images that have no cuda-lock.
 
 use std::io::Write as _;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use cuda_lock_constraint::machine::{Libraries, Platform};
@@ -12,9 +13,7 @@ use cuda_lock_constraint::version::{DistVersion, SourceId};
 use cuda_lock_formats::pylock::{LockMetadata, Pylock};
 use serde::Serialize;
 
-use crate::args::{Format, Verify};
-use crate::exit::Exit;
-use crate::output::message;
+use crate::failure::{Failure, read_file};
 
 /// The checks. One line of it is replaced by the facts of a lock.
 const SCRIPT: &str = include_str!("verify/verify.py");
@@ -49,62 +48,56 @@ struct Library {
     file: String,
 }
 
-/// Runs the command.
-pub fn run(args: &Verify) -> Exit {
-    match verify(args) {
-        Ok(exit) => exit,
-        Err(why) => {
-            message::error(why);
-            Exit::BadInput
-        }
-    }
-}
-
-fn verify(args: &Verify) -> Result<Exit, String> {
-    let script = script(args)?;
-    if args.script {
-        let _ = std::io::stdout().write_all(script.as_bytes());
-        return Ok(Exit::Ok);
-    }
-    let format = match args.format {
-        Format::Text => "text",
-        Format::Json => "json",
-    };
-    let python = args.python.display();
-    let mut child = Command::new(&args.python)
-        .args(["-", "--format", format])
+/// Runs the checks of a lock with the Python of an environment, which prints what it finds to `output`: as JSON, or for
+/// people. Returns whether everything holds.
+///
+/// # Errors
+/// When the lock cannot be used, or that Python cannot be started or ends otherwise than with a verdict.
+pub fn check(lock: &Path, python: &Path, json: bool, output: Stdio) -> Result<bool, Failure> {
+    let script = script(lock)?;
+    let name = python.display();
+    let mut child = Command::new(python)
+        .args(["-", "--format", if json { "json" } else { "text" }])
         .stdin(Stdio::piped())
+        .stdout(output)
         .spawn()
         .map_err(|error| {
-            format!(
-                "cannot start {python}: {error}; name the Python of the environment with --python"
-            )
+            Failure::system(format!(
+                "cannot start {name}: {error}; name the Python of the environment with --python"
+            ))
         })?;
     if let Some(mut stdin) = child.stdin.take() {
         // A Python that ends early says why by itself.
         let _ = stdin.write_all(script.as_bytes());
     }
-    let status = child.wait().map_err(|error| format!("{python}: {error}"))?;
+    let status = child.wait().map_err(|error| Failure::system(format!("{name}: {error}")))?;
     match status.code() {
-        Some(0) => Ok(Exit::Ok),
-        Some(1) => Ok(Exit::No),
-        _ => Err(format!("{python} ended with {status}: something that it loaded is broken")),
+        Some(0) => Ok(true),
+        Some(1) => Ok(false),
+        _ => Err(Failure::system(format!(
+            "{name} ended with {status}: something that it loaded is broken"
+        ))),
     }
 }
 
-/// The script with the facts of the lock in it.
-fn script(args: &Verify) -> Result<String, String> {
-    let name = args.lock.display().to_string();
-    let bytes = fs_err::read(&args.lock).map_err(|error| error.to_string())?;
-    let lock = Pylock::parse_bytes(&bytes, &name).map_err(|why| {
-        why.iter().map(|problem| problem.one_line()).collect::<Vec<_>>().join("\n")
+/// The checks as a Python script with the facts of the lock in it.
+///
+/// # Errors
+/// When the lock cannot be used.
+pub fn script(path: &Path) -> Result<String, Failure> {
+    let name = path.display().to_string();
+    let lock = Pylock::parse_bytes(&read_file(path)?, &name).map_err(|why| {
+        let lines: Vec<String> = why.iter().map(|problem| problem.one_line()).collect();
+        Failure::argument(lines.join("\n"))
     })?;
     let Some(tool) = &lock.tool else {
-        return Err(format!("{name} has no [tool.cuda-lock]: another program wrote it"));
+        return Err(Failure::argument(format!(
+            "{name} has no [tool.cuda-lock]: another program wrote it"
+        )));
     };
-    let facts = serde_json::to_string(&facts(&lock, tool)).map_err(|error| error.to_string())?;
+    let facts = serde_json::to_string(&facts(&lock, tool)).map_err(Failure::system)?;
     // A JSON string is a Python string: the escapes are the same.
-    let literal = serde_json::to_string(&facts).map_err(|error| error.to_string())?;
+    let literal = serde_json::to_string(&facts).map_err(Failure::system)?;
     Ok(SCRIPT.replacen(MARK, &format!("LOCK = json.loads({literal})\n"), 1))
 }
 
