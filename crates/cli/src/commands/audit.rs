@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cuda_lock_commands::{Failure, plan};
-use cuda_lock_constraint::audit::{Severity, audit, find_code};
+use cuda_lock_constraint::audit::{Code, Severity, audit};
 use cuda_lock_constraint::catalog::Catalog;
 use cuda_lock_constraint::repair::look_ahead;
 use cuda_lock_fetcher::{Fetcher, FetcherConfig};
@@ -46,11 +46,11 @@ pub fn run(args: &Audit) -> Result<Exit, Failure> {
 }
 
 fn explain(code: &str) -> Result<Exit, Failure> {
-    let row = find_code(code).ok_or_else(|| {
+    let code = Code::find(code).ok_or_else(|| {
         Failure::argument(format!("there is no code '{code}'"))
             .with_help(format!("the codes are {}", levels::all_codes()))
     })?;
-    output::line(row.page());
+    output::line(code.markdown());
     Ok(Exit::Ok)
 }
 
