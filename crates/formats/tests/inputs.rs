@@ -595,7 +595,10 @@ fn what_pip_reads_is_read_alike_in_both_modes() {
             if !marker.is_empty() {
                 text.push_str(&format!(" ; {marker}"));
             }
-            for mode in [Mode::Strict, Mode::Repair] {
+            let strict = Parts::read(&text, Mode::Strict).unwrap_or_else(|e| panic!("{e}"));
+            // `===` with a text that is no version is for pip alone.
+            let arbitrary = strict.clauses.iter().any(|clause| clause.specifier.is_none());
+            for mode in [Mode::Strict, Mode::Repair].into_iter().take(2 - usize::from(arbitrary)) {
                 let parts = Parts::read(&text, mode).unwrap_or_else(|e| panic!("{mode:?} {e}"));
                 let extras_read: Vec<_> = parts.extras.iter().map(|(e, _)| e.as_str()).collect();
                 assert_eq!(extras_read.join(","), extras, "{text} {mode:?}");

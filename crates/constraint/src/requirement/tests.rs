@@ -7,7 +7,7 @@ use super::*;
 use crate::name::Name;
 
 /// What `packaging` 26.4 makes of a text put together at random; the text is refused when `error` is set.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(default)]
 struct Verdict {
     text: String,
@@ -17,20 +17,6 @@ struct Verdict {
     specifiers: Vec<String>,
     url: String,
     marker: String,
-}
-
-impl Default for Verdict {
-    fn default() -> Self {
-        Self {
-            text: String::new(),
-            error: false,
-            name: String::new(),
-            extras: Vec::new(),
-            specifiers: Vec::new(),
-            url: String::new(),
-            marker: String::new(),
-        }
-    }
 }
 
 /// Some 900 texts that are requirements, and 900 that are none. Left out are those with two commas in a row after `===`,
@@ -78,7 +64,7 @@ fn without_parentheses(marker: &str) -> String {
 #[track_caller]
 fn assert_same(found: &Verdict, verdict: &Verdict) {
     let text = &verdict.text;
-    assert_eq!(found.name, normalised(&[verdict.name.clone()])[0], "{text:?}");
+    assert_eq!(found.name, normalised(std::slice::from_ref(&verdict.name))[0], "{text:?}");
     assert_eq!(found.extras, normalised(&verdict.extras), "{text:?}");
     assert_eq!(found.specifiers, verdict.specifiers, "{text:?}");
     assert_eq!(found.url, verdict.url, "{text:?}");
