@@ -66,7 +66,7 @@ pub fn machine_code(build: &Build, platform: Platform) -> Option<MachineCode> {
 /// The code of a distribution that is known to need it.
 fn compiled_code(build: &Build, platform: Platform) -> Option<MachineCode> {
     compiled::dependence(build.name).filter(|known| known.kernels == Dependence::Needed)?;
-    let found = compiled::row(build, platform)?;
+    let found = compiled::row(build, Some(platform))?;
     let row = found.row;
     if row.cubins.is_empty() && row.ptx.is_empty() {
         return None;
