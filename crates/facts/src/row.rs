@@ -104,8 +104,11 @@ impl File {
     /// When it cannot be read, or is not such a file.
     pub fn load(path: &Path) -> Result<Self, Error> {
         match fs_err::read_to_string(path) {
-            Ok(text) => toml::from_str(&text)
-                .map_err(|error| Error::Malformed(format!("{}: {error}", path.display()))),
+            Ok(text) => {
+                let read: Result<rows::wheels::File, _> = toml::from_str(&text);
+                let bad = |error| Error::Malformed(format!("{}: {error}", path.display()));
+                Ok(Self { wheel: read.map_err(bad)?.wheel })
+            }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
             Err(error) => Err(error.into()),
         }
