@@ -18,6 +18,9 @@ pub type OnProject = Box<dyn FnOnce(Arc<Project>) + Send>;
 pub type OnMetadata = Box<dyn FnOnce(Arc<Metadata>) + Send>;
 
 /// Indexes, seen from the solver. All calls may block on I/O; the solver has a thread of its own.
+///
+/// No method has a default: a catalog that stands before another one must pass each of them on, and one that was forgotten
+/// would be answered by the default instead of by the catalog behind.
 pub trait Catalog: Send + Sync {
     /// The releases of `name` on one source, `None` when that source does not have the project (404, or 403 on an index
     /// that answers so). Called often: an implementation keeps what it has read.
@@ -39,21 +42,17 @@ pub trait Catalog: Send + Sync {
 
     /// A hint that `name` will be asked for soon: start fetching, do not wait, and call `then` (once, on any thread)
     /// when it is there. A catalog that has the answer at hand may drop the hint: the solver will ask.
-    fn expect_project(&self, _source: SourceId, _name: Name, _then: OnProject) {}
+    fn expect_project(&self, source: SourceId, name: Name, then: OnProject);
 
     /// The same for METADATA.
-    fn expect_metadata(&self, _source: SourceId, _name: Name, _file: &File, _then: OnMetadata) {}
+    fn expect_metadata(&self, source: SourceId, name: Name, file: &File, then: OnMetadata);
 
     /// False as long as hints would be dropped, so that nobody need work them out.
-    fn wants_hints(&self) -> bool {
-        true
-    }
+    fn wants_hints(&self) -> bool;
 
     /// What went wrong since the start where no answer could say so, such as a release whose files turned out to be
     /// damaged after its page had been handed out. With it an answer made of what the catalog said does not count.
-    fn fault(&self) -> Option<CatalogError> {
-        None
-    }
+    fn fault(&self) -> Option<CatalogError>;
 }
 
 /// A project page: every release of one project on one source.

@@ -86,7 +86,7 @@ fn judge(args: &Audit) -> Result<Exit, Failure> {
     let progress = Arc::new(Progress::new(true));
     let fetcher = Fetcher::new(config(args, &indexes), progress.clone());
     let fetcher = Arc::new(fetcher.map_err(Failure::system)?);
-    let mut catalog = WithInstalled::new(Arc::clone(&fetcher));
+    let mut catalog = WithInstalled::new(fetcher.clone());
     for (input, _) in &inputs {
         catalog.add(input, &mut indexes);
     }
@@ -116,6 +116,8 @@ fn judge(args: &Audit) -> Result<Exit, Failure> {
             auditor.judge_only(&input, asked, &mut report);
         }
     }
+    // A damaged copy of a page shows as releases without files: what was judged by it was not judged.
+    report.unchecked.extend(auditor.catalog.fault().map(|fault| fault.to_string()));
     progress.clear();
     fetcher.finish();
     auditor.levels.apply(&mut report);

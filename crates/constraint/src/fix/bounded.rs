@@ -104,6 +104,18 @@ mod tests {
         fn metadata(&self, _: SourceId, _: Name, _: &File) -> Result<Arc<Metadata>, CatalogError> {
             Err(CatalogError::Unavailable("nothing here".into()))
         }
+
+        fn expect_project(&self, _: SourceId, _: Name, _: OnProject) {}
+
+        fn expect_metadata(&self, _: SourceId, _: Name, _: &File, _: OnMetadata) {}
+
+        fn wants_hints(&self) -> bool {
+            true
+        }
+
+        fn fault(&self) -> Option<CatalogError> {
+            None
+        }
     }
 
     fn ask(bounded: &Bounded) -> bool {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use super::*;
-use crate::catalog::{CoreMetadata, File, Metadata, Project};
+use crate::catalog::{CoreMetadata, File, Metadata, OnMetadata, OnProject, Project};
 use crate::check::{Assignment, violations};
 use crate::machine::{Machine, Platform};
 use crate::target::Target;
@@ -67,6 +67,18 @@ impl Catalog for Memory {
             requires_python: None,
             provides_extra: vec!["x".to_owned()],
         }))
+    }
+
+    fn expect_project(&self, _: SourceId, _: Name, _: OnProject) {}
+
+    fn expect_metadata(&self, _: SourceId, _: Name, _: &File, _: OnMetadata) {}
+
+    fn wants_hints(&self) -> bool {
+        true
+    }
+
+    fn fault(&self) -> Option<CatalogError> {
+        None
     }
 }
 

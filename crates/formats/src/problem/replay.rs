@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use cuda_lock_constraint::catalog::{Catalog, CatalogError, File, Metadata, Project, ReleaseFiles};
+use cuda_lock_constraint::catalog::{
+    Catalog, CatalogError, File, Metadata, OnMetadata, OnProject, Project, ReleaseFiles,
+};
 use cuda_lock_constraint::name::Name;
 use cuda_lock_constraint::version::SourceId;
 
@@ -92,6 +94,18 @@ impl Catalog for Replayed {
             Some(answer) => answer.clone(),
             None => Err(unknown(&format!("the METADATA of {name} in {}", file.filename))),
         }
+    }
+
+    fn expect_project(&self, _: SourceId, _: Name, _: OnProject) {}
+
+    fn expect_metadata(&self, _: SourceId, _: Name, _: &File, _: OnMetadata) {}
+
+    fn wants_hints(&self) -> bool {
+        true
+    }
+
+    fn fault(&self) -> Option<CatalogError> {
+        None
     }
 }
 
