@@ -29,6 +29,12 @@ impl Check {
 }
 
 #[test]
+fn the_assumed_python_is_one_that_is_known() {
+    let python = super::python();
+    assert!(python.minor.iter().any(|row| row.version == python.assumed.version));
+}
+
+#[test]
 fn rows_of_driver_and_cuda_are_sound() {
     let mut check = Check::default();
     let driver = super::driver();

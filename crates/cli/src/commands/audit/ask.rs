@@ -292,11 +292,8 @@ impl Reader<'_> {
         if let Some(python) = stated.or_else(of_image).or_else(of_system) {
             return (python, true);
         }
-        // The Python that most releases have wheels for: neither the newest nor an old one.
-        let known: Vec<Pep440> =
-            matrix::python().minor.iter().filter_map(|row| row.version.parse().ok()).collect();
-        let middle = known.len().saturating_sub(4);
-        (known.get(middle).cloned().unwrap_or_else(|| Pep440::new([3])), false)
+        let assumed = matrix::python().assumed.version.parse();
+        (assumed.unwrap_or_else(|_| Pep440::new([3])), false)
     }
 }
 

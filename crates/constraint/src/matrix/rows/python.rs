@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct File {
+    /// What a file is judged with that names no Python.
+    pub assumed: Minor,
     /// Minor versions, newest first.
     pub minor: Vec<Minor>,
     /// The pip that something brings.
