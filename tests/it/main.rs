@@ -13,8 +13,10 @@ mod builds;
 mod check;
 mod conformance;
 mod diff;
+mod documents;
 mod examples;
 mod explain;
+mod failures;
 #[cfg(unix)]
 mod pipeline;
 mod problem;
