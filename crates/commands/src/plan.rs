@@ -14,12 +14,12 @@ use cuda_lock_constraint::matrix;
 use cuda_lock_constraint::name::Name;
 use cuda_lock_constraint::requirement::Requirement;
 use cuda_lock_constraint::rules::onnx_model::Model;
-use cuda_lock_constraint::solve::{Policy, Prerelease, Problem, Resolution};
+use cuda_lock_constraint::solve::{Policy, Problem};
 use cuda_lock_constraint::target::Target;
 use cuda_lock_fetcher::{FetcherConfig, StaticMetadata};
 use cuda_lock_formats::diagnostic::{Diagnostic, Diagnostics, Severity};
 use cuda_lock_formats::manifest::{
-    self, Backends, ExcludeNewer, Manifest, PythonRequest, ResolutionMode, TargetSpec,
+    self, Backends, ExcludeNewer, Manifest, PythonRequest, TargetSpec,
 };
 use cuda_lock_formats::onnx_model::read_model;
 use pep440_rs::Version as Pep440;
@@ -45,8 +45,7 @@ impl Plan {
     #[must_use]
     pub fn problem_for(&self, python: &Pep440) -> Problem {
         let mut problem = self.problem.clone();
-        let Target { libc, free_threaded, macos, platform, .. } = problem.target;
-        problem.target = Target { libc, free_threaded, macos, ..Target::new(platform, python) };
+        problem.target = problem.target.with_python(python);
         problem
     }
 }
@@ -199,18 +198,8 @@ fn policy(manifest: &Manifest, exclude_newer: Option<&ExcludeNewer>) -> Policy {
     let options = &manifest.options;
     let stated = options.exclude_newer.as_ref().map(Spanned::get_ref);
     Policy {
-        resolution: match options.resolution {
-            ResolutionMode::Highest => Resolution::Highest,
-            ResolutionMode::Lowest => Resolution::Lowest,
-            ResolutionMode::LowestDirect => Resolution::LowestDirect,
-        },
-        prerelease: match options.prerelease {
-            manifest::Prerelease::Disallow => Prerelease::Disallow,
-            manifest::Prerelease::Allow => Prerelease::Allow,
-            manifest::Prerelease::IfNecessary => Prerelease::IfNecessary,
-            manifest::Prerelease::Explicit => Prerelease::Explicit,
-            manifest::Prerelease::IfNecessaryOrExplicit => Prerelease::IfNecessaryOrExplicit,
-        },
+        resolution: options.resolution,
+        prerelease: options.prerelease,
         exclude_newer: exclude_newer.or(stated).map(|date| date.before),
         ignore_advice: false,
         preferences: BTreeMap::new(),

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use cuda_lock_constraint::catalog::Metadata;
+use cuda_lock_constraint::matrix::rows::indexes::Format;
 use cuda_lock_constraint::name::Name;
 use cuda_lock_constraint::version::SourceId;
 use pep440_rs::Version;
@@ -93,6 +94,16 @@ pub enum SourceFormat {
     Simple,
     /// One page, or local folder, with the files of all projects.
     Flat,
+}
+
+impl From<Format> for SourceFormat {
+    /// JSON and HTML are two forms of the simple API, told apart when a page arrives.
+    fn from(format: Format) -> Self {
+        match format {
+            Format::Flat => Self::Flat,
+            Format::Json | Format::Html => Self::Simple,
+        }
+    }
 }
 
 /// How far the cache is trusted.

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use cuda_lock_constraint::matrix::rows::indexes::{Channel, Format, Kind};
 use cuda_lock_constraint::name::Name;
 use cuda_lock_constraint::requirement::Requirement;
 use cuda_lock_constraint::rules::index::{self, Known};
@@ -115,11 +114,7 @@ fn known_indexes(manifest: &Manifest) -> Vec<Known> {
             }
         }
     }
-    let of_pytorch = backends.iter().filter_map(|backend| index::pytorch(backend));
-    let others = index::rows().iter().filter(|row| {
-        matches!(row.kind, Kind::Onnxruntime | Kind::Nvidia) && row.channel == Channel::Release
-    });
-    of_pytorch.chain(others.filter_map(|row| index::by_name(&row.name))).collect()
+    index::beside_pypi(&backends).collect()
 }
 
 /// Every known index beside PyPI, at the address where this user reaches it.
@@ -128,11 +123,7 @@ fn known_indexes(manifest: &Manifest) -> Vec<Known> {
 /// When the user's configuration cannot be used.
 pub fn known() -> Result<Vec<(Known, Url)>, Diagnostics> {
     let moved = Moved::read()?;
-    let of_pytorch = index::pytorch_backends().iter().filter_map(|backend| index::pytorch(backend));
-    let others = index::rows().iter().filter(|row| {
-        matches!(row.kind, Kind::Onnxruntime | Kind::Nvidia) && row.channel == Channel::Release
-    });
-    let all = of_pytorch.chain(others.filter_map(|row| index::by_name(&row.name)));
+    let all = index::beside_pypi(index::pytorch_backends());
     Ok(all
         .filter_map(|known| {
             let of_base = || below(moved.pytorch.as_ref()?, known.backend.as_ref()?);
@@ -215,7 +206,7 @@ fn add_own(
     // A known index under another name keeps what is known of it.
     let known = index::by_url(url.as_str());
     let kind = match &known {
-        Some(known) => kind_of(known),
+        Some(known) => known.into(),
         None if index.default => SourceKind::PyPi,
         None => SourceKind::Other,
     };
@@ -237,15 +228,6 @@ fn add_own(
     Ok(())
 }
 
-fn kind_of(known: &Known) -> SourceKind {
-    match known.row.kind {
-        Kind::Pypi => SourceKind::PyPi,
-        Kind::Pytorch => SourceKind::PyTorch { backend: known.backend.clone().unwrap_or_default() },
-        Kind::Onnxruntime => SourceKind::OrtFeed { name: known.name.clone() },
-        Kind::Nvidia => SourceKind::Other,
-    }
-}
-
 /// Adds an index of the matrices, at `moved` when it is not where they say.
 fn add_known(sources: &mut Sources, known: &Known, moved: Option<Url>) {
     let Some(url) = moved.or_else(|| Url::parse(&known.url).ok()) else { return };
@@ -253,15 +235,12 @@ fn add_known(sources: &mut Sources, known: &Known, moved: Option<Url>) {
         id: sources.next_id(),
         name: known.name.clone(),
         url,
-        format: match known.row.format {
-            Format::Flat => SourceFormat::Flat,
-            Format::Json | Format::Html => SourceFormat::Simple,
-        },
+        format: known.row.format.into(),
         forbidden_means_absent: known.row.forbidden_means_absent,
     };
     let names = known.row.distributions.iter().filter_map(|name| Name::new(name).ok());
     let only: BTreeSet<Name> = names.collect();
-    sources.add(kind_of(known), config, (!only.is_empty()).then_some(only), false);
+    sources.add(known.into(), config, (!only.is_empty()).then_some(only), false);
 }
 
 /// Nothing to fetch from: every index was ruled out.

@@ -9,7 +9,7 @@ use super::rule::Rule;
 use super::torch::backend_cuda;
 use crate::constraint::Fact;
 use crate::matrix;
-use crate::matrix::rows::indexes::{Index, Kind};
+use crate::matrix::rows::indexes::{Channel, Index, Kind};
 use crate::name::Name;
 
 const PLACEHOLDER: &str = "{backend}";
@@ -84,6 +84,17 @@ pub fn pytorch(backend: &str) -> Option<Known> {
 pub fn pytorch_backends() -> &'static [String] {
     let row = rows().iter().find(|row| row.kind == Kind::Pytorch && is_pattern(row));
     row.map_or(&[], |row| &row.backends)
+}
+
+/// The known indexes beside PyPI: PyTorch's for each of `backends`, and those that exist for single distributions.
+pub fn beside_pypi<'b>(
+    backends: impl IntoIterator<Item = &'b String>,
+) -> impl Iterator<Item = Known> {
+    let of_pytorch = backends.into_iter().filter_map(|backend| pytorch(backend));
+    let others = rows().iter().filter(|row| {
+        matches!(row.kind, Kind::Onnxruntime | Kind::Nvidia) && row.channel == Channel::Release
+    });
+    of_pytorch.chain(others.filter_map(|row| by_name(&row.name)))
 }
 
 /// An index by its name: `pypi`, `pytorch-cu128`, `onnxruntime-cuda-12`.

@@ -8,10 +8,12 @@ use pep440_rs::Version as Pep440;
 
 use crate::constraint::{Force, Reason};
 use crate::machine::Machine;
+use crate::matrix::rows::indexes::Kind;
 use crate::name::Name;
 use crate::package::Package;
 use crate::requirement::Requirement;
 use crate::rules::Origin;
+use crate::rules::index::Known;
 use crate::rules::onnx_model::Model;
 use crate::target::Target;
 use crate::version::{Range, SourceId};
@@ -138,6 +140,17 @@ pub enum SourceKind {
     },
     /// Any other.
     Other,
+}
+
+impl From<&Known> for SourceKind {
+    fn from(known: &Known) -> Self {
+        match known.row.kind {
+            Kind::Pypi => Self::PyPi,
+            Kind::Pytorch => Self::PyTorch { backend: known.backend.clone().unwrap_or_default() },
+            Kind::Onnxruntime => Self::OrtFeed { name: known.name.clone() },
+            Kind::Nvidia => Self::Other,
+        }
+    }
 }
 
 impl Source {

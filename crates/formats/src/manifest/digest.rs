@@ -12,9 +12,7 @@ use cuda_lock_constraint::requirement::Requirement;
 use serde_spanned::Spanned;
 use sha2::{Digest, Sha256};
 
-use super::{
-    Backends, IndexFormat, MachineTable, Manifest, Prerelease, ResolutionMode, TargetSpec,
-};
+use super::{Backends, IndexFormat, MachineTable, Manifest, Prerelease, Resolution, TargetSpec};
 
 /// Raised when the canonical form changes, so that old locks are seen as stale rather than as equal by chance.
 const FORM: &str = "1";
@@ -89,9 +87,9 @@ impl Manifest {
         form.put(
             "resolution",
             [match options.resolution {
-                ResolutionMode::Highest => "highest",
-                ResolutionMode::Lowest => "lowest",
-                ResolutionMode::LowestDirect => "lowest-direct",
+                Resolution::Highest => "highest",
+                Resolution::Lowest => "lowest",
+                Resolution::LowestDirect => "lowest-direct",
             }],
         );
         form.put(

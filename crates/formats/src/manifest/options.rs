@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use cuda_lock_constraint::name::Name;
+use cuda_lock_constraint::solve::{Prerelease, Resolution};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use serde_spanned::Spanned;
@@ -74,7 +75,7 @@ pub(super) const KEYS: &[Key] = &[
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Options {
     /// Which versions are preferred.
-    pub resolution: ResolutionMode,
+    pub resolution: Resolution,
     /// When pre-releases may be chosen.
     pub prerelease: Prerelease,
     /// Ignore what was uploaded later.
@@ -89,34 +90,6 @@ pub struct Options {
     pub only_indexes: Option<Vec<Spanned<String>>>,
     /// Packages with one version in all targets.
     pub same: Vec<Spanned<Name>>,
-}
-
-/// Which versions are preferred.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum ResolutionMode {
-    /// The newest that works.
-    #[default]
-    Highest,
-    /// The oldest that works.
-    Lowest,
-    /// The oldest of what env.toml names, the newest of the rest.
-    LowestDirect,
-}
-
-/// When pre-releases may be chosen; the words are uv's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Prerelease {
-    /// Never.
-    Disallow,
-    /// Like any other release.
-    Allow,
-    /// Where a package has no other release.
-    IfNecessary,
-    /// Where a requirement names one.
-    Explicit,
-    /// Either of the two.
-    #[default]
-    IfNecessaryOrExplicit,
 }
 
 /// A moment after which nothing was uploaded yet.
@@ -158,9 +131,9 @@ impl Options {
     pub(super) fn read(keys: &DeTable<'_>, report: &mut Report) -> Self {
         let choice = |key| text(keys, key).map(Spanned::into_inner);
         let resolution = match choice("resolution") {
-            Some("lowest") => ResolutionMode::Lowest,
-            Some("lowest-direct") => ResolutionMode::LowestDirect,
-            _ => ResolutionMode::Highest,
+            Some("lowest") => Resolution::Lowest,
+            Some("lowest-direct") => Resolution::LowestDirect,
+            _ => Resolution::Highest,
         };
         let prerelease = match choice("prerelease") {
             Some("disallow") => Prerelease::Disallow,

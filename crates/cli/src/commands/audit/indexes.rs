@@ -71,17 +71,14 @@ impl Indexes {
     /// Adds every known index that no file named, so that a fix can be looked for there.
     pub fn add_known(&mut self) {
         for (known, url) in self.moved.clone() {
-            let kind = kind_of(&known);
+            let kind = SourceKind::from(&known);
             // A mirror that a file names takes the place of the index itself.
             let mirrored = self
                 .sources
                 .iter()
                 .any(|source| matches!(kind, SourceKind::PyTorch { .. }) && source.kind == kind);
             if !mirrored {
-                let format = match known.row.format {
-                    Format::Flat => SourceFormat::Flat,
-                    Format::Json | Format::Html => SourceFormat::Simple,
-                };
+                let format = known.row.format.into();
                 let absent = known.row.forbidden_means_absent;
                 self.add(url, known.name.clone(), kind, format, absent);
             }
@@ -188,7 +185,7 @@ impl Indexes {
         let backend = last_segment(&url).filter(|segment| backend_cuda(segment).is_some());
         let (name, kind, forbidden) = match (&known, backend) {
             (Some(known), _) => {
-                (known.name.clone(), kind_of(known), known.row.forbidden_means_absent)
+                (known.name.clone(), known.into(), known.row.forbidden_means_absent)
             }
             // A nightly, test or mirrored index of PyTorch: its last part names the backend.
             (None, Some(backend)) => {
@@ -243,15 +240,6 @@ impl Indexes {
             push(&mut chosen, id, &known.url, false);
         }
         chosen
-    }
-}
-
-fn kind_of(known: &Known) -> SourceKind {
-    match known.row.kind {
-        Kind::Pytorch => SourceKind::PyTorch { backend: known.backend.clone().unwrap_or_default() },
-        Kind::Onnxruntime => SourceKind::OrtFeed { name: known.name.clone() },
-        Kind::Pypi => SourceKind::PyPi,
-        Kind::Nvidia => SourceKind::Other,
     }
 }
 
