@@ -15,10 +15,11 @@
 //! | [`resolve`], [`check`], [`explain`] | what can be asked of a run |
 //! | [`lock`], [`digests`], [`kept`], [`targets`] | from a solution to a lock; which pins stay; what targets owe each other |
 //! | [`fixes`] | changes that make a problem solvable, as edits of env.toml |
-//! | [`problem`] | a run saved to one file, and solved again from there |
+//! | [`answers`], [`problem`] | where the answers of a run come from; a run saved to one file, and solved again from there |
 //! | [`diff`], [`verify`], [`cache`], [`probe`] | the smaller commands |
 //! | [`detect`] | what machine this is |
 
+pub mod answers;
 pub mod cache;
 pub mod check;
 pub mod detect;

@@ -2,7 +2,6 @@
 
 mod image;
 mod moved;
-mod others;
 mod sources;
 
 use std::collections::BTreeMap;
@@ -27,7 +26,6 @@ use serde_spanned::Spanned;
 
 use crate::failure::{Failure, read_named};
 use crate::request::Network;
-pub(crate) use others::other_backends;
 pub use sources::{Sources, known, none_left};
 
 /// One target of env.toml, ready to be solved.

@@ -1,79 +1,35 @@
 //! Saving a problem to one file, and solving it again from there.
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
-use cuda_lock_constraint::catalog::Catalog;
-use cuda_lock_fetcher::Fetcher;
+use cuda_lock_fetcher::Observer;
 use cuda_lock_formats::atomic::{Output, write_all};
 use cuda_lock_formats::manifest::{self, Manifest};
-use cuda_lock_formats::problem::{FORMAT, Header, Model, ProblemFile, Recording, Replay, Upgrade};
+use cuda_lock_formats::problem::{FORMAT, Header, Model, ProblemFile, Replay, Upgrade};
 use serde_spanned::Spanned;
 
+use crate::answers::Answers;
 use crate::failure::{Failure, read_file};
-use crate::plan::{Plan, Sources};
 use crate::request::{self, Request, Targets};
 use crate::run::Run;
 
-/// Where the answers of a run come from, and whether they are written down.
-pub enum Answers {
-    /// The indexes.
-    Indexes,
-    /// The indexes, and everything they say is noted.
-    Noted(Arc<Recording>),
-    /// A problem file.
-    Saved(Arc<Replay>, Box<Header>),
-}
-
-impl Answers {
-    /// The answers of a command line that names no problem file.
-    #[must_use]
-    pub fn of_indexes(noted: bool) -> Self {
-        if noted { Self::Noted(Arc::default()) } else { Self::Indexes }
-    }
-
-    /// The catalog over `sources`. `open` is called unless a file has all the answers.
+impl Run {
+    /// Prepares to solve what a problem file holds, without a network.
     ///
     /// # Errors
-    /// Those of `open`.
-    pub fn catalog<E>(
-        &self,
-        sources: &Sources,
-        open: impl FnOnce() -> Result<Arc<Fetcher>, E>,
-    ) -> Result<Arc<dyn Catalog>, E> {
-        let names = || sources.all.iter().map(|known| known.source.name.clone()).collect();
-        match self {
-            Self::Indexes => Ok(open()?),
-            Self::Noted(recording) => Ok(recording.of(open()?, names())),
-            Self::Saved(replay, _) => Ok(replay.of(names())),
-        }
+    /// When the file cannot be used.
+    pub fn replay(file: &Path, observer: Arc<dyn Observer>) -> Result<Self, Failure> {
+        let (request, manifest, answers) = read(file)?;
+        Self::over(request, manifest, answers, observer)
     }
 
-    /// The text of every lock that is there, by the name of its target, when it is to be written down.
-    #[must_use]
-    pub fn noted_locks(
-        &self,
-        plans: &[Plan],
-        path: impl Fn(&Plan) -> PathBuf,
-    ) -> BTreeMap<String, String> {
-        if !matches!(self, Self::Noted(_)) {
-            return BTreeMap::new();
-        }
-        let lock = |plan: &Plan| {
-            let text = fs_err::read_to_string(path(plan)).ok()?;
-            Some((plan.spec.name.clone().unwrap_or_default(), text))
-        };
-        plans.iter().filter_map(lock).collect()
-    }
-
-    /// The text of the lock of a target, which a file holds or which is at `path`.
-    #[must_use]
-    pub fn lock(&self, target: Option<&str>, path: &Path) -> Option<String> {
-        match self {
-            Self::Saved(_, header) => header.locks.get(target.unwrap_or_default()).cloned(),
-            Self::Indexes | Self::Noted(_) => fs_err::read_to_string(path).ok(),
-        }
+    /// Writes everything that the run asked for and was answered to one file, if that was noted.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn save(&self, path: &Path) -> Result<(), Failure> {
+        save(self, path)
     }
 }
 
@@ -81,7 +37,7 @@ impl Answers {
 ///
 /// # Errors
 /// When it cannot be used.
-pub(crate) fn read(path: &Path) -> Result<(Request, Manifest, Answers), Failure> {
+fn read(path: &Path) -> Result<(Request, Manifest, Answers), Failure> {
     let bytes = read_file(path)?;
     let name = path.display().to_string();
     let ProblemFile { header, records } = ProblemFile::parse(&bytes, &name)?;
@@ -114,7 +70,7 @@ pub(crate) fn read(path: &Path) -> Result<(Request, Manifest, Answers), Failure>
 ///
 /// # Errors
 /// When the file cannot be written.
-pub(crate) fn save(run: &Run, path: &Path, locks: BTreeMap<String, String>) -> Result<(), Failure> {
+fn save(run: &Run, path: &Path) -> Result<(), Failure> {
     let Run { request, manifest, answers: Answers::Noted(recording), .. } = run else {
         return Ok(());
     };
@@ -139,7 +95,7 @@ pub(crate) fn save(run: &Run, path: &Path, locks: BTreeMap<String, String>) -> R
             within: request.upgrade.within.map(|within| within.as_str().to_owned()),
         },
         model,
-        locks,
+        locks: run.locks.clone(),
     };
     let compressed = path.extension().is_some_and(|extension| extension == "gz");
     let content = ProblemFile::new(header, recording)

@@ -1,5 +1,7 @@
 //! `cuda-lock resolve`: env.toml becomes pylock.toml and requirements.txt.
 
+mod others;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -14,7 +16,7 @@ use crate::digests;
 use crate::failure::Failure;
 use crate::fixes;
 use crate::lock::Answer;
-use crate::plan::{self, Plan};
+use crate::plan::Plan;
 use crate::run::Run;
 
 /// What became of the targets of a run. Nothing has been written.
@@ -198,7 +200,7 @@ impl Refusal<'_> {
     /// Looks for changes after which `conflict` is gone and there is an answer; each one is tried.
     #[must_use]
     pub fn remedies(&self, conflict: &Conflict) -> Remedies {
-        let others = plan::other_backends(self.run, self.plan);
+        let others = others::other_backends(self.run, self.plan);
         let budget = fix::Budget::default();
         let found = fix::find(&self.problem, &self.run.catalog, conflict, others, budget);
         let fixes = fixes::located(&found, &self.run.manifest, self.plan);

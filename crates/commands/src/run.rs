@@ -11,10 +11,10 @@ use cuda_lock_fetcher::{Fetcher, Observer};
 use cuda_lock_formats::manifest::Manifest;
 use cuda_lock_formats::pylock::Pylock;
 
+use crate::answers::Answers;
 use crate::failure::Failure;
 use crate::kept::Kept;
 use crate::plan::{self, Plan, Sources};
-use crate::problem::{self, Answers};
 use crate::request::{Request, Targets};
 use crate::targets::{Party, agree};
 
@@ -37,7 +37,7 @@ pub struct Run {
     /// Absent when a problem file has the answers.
     pub fetcher: Option<Arc<Fetcher>>,
     /// The text of the locks when the run began, to be saved with it.
-    locks: BTreeMap<String, String>,
+    pub(crate) locks: BTreeMap<String, String>,
 }
 
 impl Run {
@@ -51,16 +51,8 @@ impl Run {
         Self::over(request, manifest, answers, observer)
     }
 
-    /// Prepares to solve what a problem file holds, without a network.
-    ///
-    /// # Errors
-    /// When the file cannot be used.
-    pub fn replay(file: &Path, observer: Arc<dyn Observer>) -> Result<Self, Failure> {
-        let (request, manifest, answers) = problem::read(file)?;
-        Self::over(request, manifest, answers, observer)
-    }
-
-    fn over(
+    /// The same with answers that are there already.
+    pub(crate) fn over(
         request: Request,
         manifest: Manifest,
         answers: Answers,
@@ -174,14 +166,6 @@ impl Run {
         if let Some(fetcher) = &self.fetcher {
             fetcher.finish();
         }
-    }
-
-    /// Writes everything that the run asked for and was answered to one file, if that was noted.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
-    pub fn save(&self, path: &Path) -> Result<(), Failure> {
-        problem::save(self, path, self.locks.clone())
     }
 }
 
