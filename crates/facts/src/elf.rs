@@ -18,8 +18,8 @@ pub struct SharedObject {
     pub undefined: BTreeSet<String>,
     /// Symbols that it gives, with their sizes in bytes.
     pub defined: BTreeMap<String, u64>,
-    /// The GPUs that it has code for.
-    pub code: BTreeSet<Code>,
+    /// The GPUs that it has code for, with the number of compiled files for each.
+    pub code: BTreeMap<Code, usize>,
 }
 
 /// Why a file cannot be read.
@@ -53,7 +53,9 @@ pub fn read(bytes: &[u8]) -> Result<SharedObject, ElfError> {
     }
     for section in file.sections() {
         if section.name().is_ok_and(|name| matches!(name, ".nv_fatbin" | "__nv_relfatbin")) {
-            read.code.extend(fatbin::targets(section.data()?)?);
+            for (target, files) in fatbin::targets(section.data()?)? {
+                *read.code.entry(target).or_default() += files;
+            }
         }
     }
     Ok(read)

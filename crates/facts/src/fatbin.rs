@@ -4,7 +4,7 @@
 //! same one. A section holds containers one after another, each with entries; the architecture, the kind and the flags stand
 //! in an entry's header, in front of its payload, so that nothing need be decompressed.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::fmt;
 
 const MAGIC: [u8; 4] = 0xBA55_ED50_u32.to_le_bytes();
@@ -23,6 +23,14 @@ pub struct Code {
     suffix: &'static str,
     /// For PTX, the version of the ISA that it is written in; absent for machine code.
     pub ptx_isa: Option<(u16, u16)>,
+}
+
+#[cfg(test)]
+impl Code {
+    /// Machine code for a plain target.
+    pub fn machine(number: u32) -> Self {
+        Self { number, suffix: "", ptx_isa: None }
+    }
 }
 
 impl fmt::Display for Code {
@@ -59,12 +67,13 @@ fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
     number(bytes, at).map(u64::from_le_bytes)
 }
 
-/// Every target that has code in a section such as `.nv_fatbin`.
+/// Every target that has code in a section such as `.nv_fatbin`, with the number of its entries: one for each file that was
+/// compiled for it.
 ///
 /// # Errors
 /// When something stands there that is no container.
-pub fn targets(section: &[u8]) -> Result<BTreeSet<Code>, Malformed> {
-    let mut found = BTreeSet::new();
+pub fn targets(section: &[u8]) -> Result<BTreeMap<Code, usize>, Malformed> {
+    let mut found = BTreeMap::new();
     let mut at = 0;
     while let Some(start) = next_container(section, at) {
         let bad = |what| Malformed { at: start, what };
@@ -91,7 +100,7 @@ fn entries(
     section: &[u8],
     mut at: usize,
     end: usize,
-    found: &mut BTreeSet<Code>,
+    found: &mut BTreeMap<Code, usize>,
 ) -> Result<(), Malformed> {
     while at < end {
         let bad = |what| Malformed { at, what };
@@ -108,11 +117,12 @@ fn entries(
         };
         match kind {
             KIND_CUBIN => {
-                found.insert(Code { number: architecture, suffix, ptx_isa: None });
+                *found.entry(Code { number: architecture, suffix, ptx_isa: None }).or_default() +=
+                    1;
             }
             KIND_PTX => {
                 let ptx_isa = Some(isa().ok_or(bad("an entry is cut off"))?);
-                found.insert(Code { number: architecture, suffix, ptx_isa });
+                *found.entry(Code { number: architecture, suffix, ptx_isa }).or_default() += 1;
             }
             // Intermediate code for linking, debug information: nothing that a driver loads.
             _ => {}
@@ -153,7 +163,7 @@ mod tests {
     }
 
     fn names(section: &[u8]) -> Vec<String> {
-        targets(section).expect("valid").iter().map(ToString::to_string).collect()
+        targets(section).expect("valid").keys().map(ToString::to_string).collect()
     }
 
     #[test]
@@ -167,7 +177,7 @@ mod tests {
         let section = [first, vec![0; 24], second, vec![0; 8]].concat();
         assert_eq!(names(&section), ["sm_86", "compute_90", "sm_90a", "sm_100f"]);
         let isa: Vec<_> =
-            targets(&section).expect("valid").iter().filter_map(|c| c.ptx_isa).collect();
+            targets(&section).expect("valid").keys().filter_map(|c| c.ptx_isa).collect();
         assert_eq!(isa, [(8, 4)]);
     }
 

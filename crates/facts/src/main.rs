@@ -3,6 +3,7 @@
 //! A wheel says more than its METADATA: which libraries its shared objects need, which GPUs they have code for, and with which
 //! releases of torch they load. People's runs never download wheels for that; this tool does, once for each release.
 
+mod coverage;
 mod derive;
 mod elf;
 mod error;
@@ -22,6 +23,7 @@ use clap::{Parser, Subcommand};
 use cuda_lock_constraint::name::Name;
 use pep440_rs::{Version, VersionSpecifiers};
 
+use crate::coverage::Uncovered;
 use crate::error::Error;
 use crate::exports::Exports;
 use crate::index::{Index, Wanted, Wheel};
@@ -75,6 +77,12 @@ enum Command {
         #[arg(long)]
         sample: Option<usize>,
     },
+    /// Print which projects and releases have rows, as Markdown.
+    Coverage {
+        /// The projects without rows, with the reasons.
+        #[arg(long, default_value = "crates/facts/data/uncovered.toml")]
+        uncovered: PathBuf,
+    },
     /// List releases that no row covers.
     News {
         /// Only these projects; all that have rows when left out.
@@ -124,6 +132,11 @@ fn run(cli: &Cli) -> Result<bool, Error> {
         }
         Command::Torch { releases } => tool.torch(releases),
         Command::Check { sample } => tool.check(*sample),
+        Command::Coverage { uncovered } => {
+            let uncovered = Uncovered::load(uncovered)?;
+            anstream::print!("{}", coverage::markdown(&tool.rows, &uncovered));
+            Ok(true)
+        }
         Command::News { projects } => tool.news(projects),
     }
 }

@@ -47,11 +47,21 @@ impl Contents {
         Ok(contents)
     }
 
-    /// The targets that some library has code for. A GPU that none of them reaches runs no kernel of the wheel; one that only
-    /// some reach may still miss others.
+    /// The targets that the wheel as a whole was compiled for. A file or two for another one (the compiler's default where
+    /// a flag was forgotten, a kernel for one architecture alone) make no GPU run the rest: a target counts when it has at
+    /// least a quarter as many files as the most frequent one.
     #[must_use]
     pub fn code(&self) -> BTreeSet<Code> {
-        self.objects.values().flat_map(|object| object.code.iter().cloned()).collect()
+        let mut files: BTreeMap<&Code, usize> = BTreeMap::new();
+        for (target, count) in self.objects.values().flat_map(|object| &object.code) {
+            *files.entry(target).or_default() += count;
+        }
+        let most = files.values().copied().max().unwrap_or(0);
+        files
+            .into_iter()
+            .filter(|(_, count)| count * 4 >= most)
+            .map(|(target, _)| target.clone())
+            .collect()
     }
 
     /// Libraries that are needed and do not lie in the wheel itself.
@@ -79,6 +89,23 @@ fn is_shared_object(path: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_forgotten_flag_makes_no_gpu_run_the_wheel() {
+        let target = |number, files| (Code::machine(number), files);
+        let object = |code: &[(Code, usize)]| SharedObject {
+            code: code.iter().cloned().collect(),
+            ..SharedObject::default()
+        };
+        let objects = [
+            ("a/_C.so", object(&[target(70, 30), target(80, 31), target(90, 60)])),
+            ("a/other.so", object(&[target(52, 1), target(80, 2)])),
+        ];
+        let objects = objects.into_iter().map(|(path, object)| (path.to_owned(), object)).collect();
+        let code = Contents { objects, ..Contents::default() }.code();
+        let names: Vec<String> = code.iter().map(ToString::to_string).collect();
+        assert_eq!(names, ["sm_70", "sm_80", "sm_90"]);
+    }
 
     #[test]
     fn names_of_shared_objects() {

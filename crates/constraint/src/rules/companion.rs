@@ -41,7 +41,8 @@ pub fn constraints(build: &Build, platform: Platform) -> Vec<Constraint> {
     constraints
 }
 
-fn torch_row(build: &Build) -> Option<&'static rows::companions::Torch> {
+/// The row that names the torch of a release.
+pub(super) fn torch_row(build: &Build) -> Option<&'static rows::companions::Torch> {
     let mut rows =
         matrix::companions().torch.iter().filter(|r| r.name == build.name.as_str()).peekable();
     rows.peek()?;
@@ -83,6 +84,10 @@ fn tie(
     }
     if let Some(labelled) = labelled_accelerator(build) {
         return labelled.map(|accelerator| tied_to(build, family, &accelerator));
+    }
+    let exact = row.and_then(|row| Some((row, row.cuda.as_ref()?.parse().ok()?)));
+    if let Some((row, cuda)) = exact.filter(|_| platform.is_linux()) {
+        return Some(same_cuda(build, cuda, row));
     }
     if let Some(major) = row.and_then(|row| row.cuda_major).filter(|_| platform.is_linux()) {
         return Some(cuda_major(build, major, row.map_or(&[][..], |row| &row.source)));
@@ -155,6 +160,22 @@ fn cuda_major(build: &Build, major: u64, sources: &[String]) -> Constraint {
     build.constraint(Package::Backend, major_range(major), Force::Requires, fact)
 }
 
+/// A companion that compares the CUDA version of torch with its own, and refuses another one.
+fn same_cuda(build: &Build, cuda: SystemVersion, row: &rows::companions::Torch) -> Constraint {
+    let fact = Fact {
+        rule: Rule::BackendMismatch,
+        text: format!(
+            "{} from PyPI is built for {}, and compares it with that of torch",
+            build.title(),
+            describe(&cuda)
+        ),
+        sources: row.source.clone(),
+        symptom: row.symptom.clone(),
+    };
+    let range = Range::singleton(Version::System(cuda));
+    build.constraint(Package::Backend, range, Force::Requires, fact)
+}
+
 /// `torch` of one version, without a local label, from any source.
 fn unlabelled_torch(
     build: &Build,
@@ -204,4 +225,52 @@ fn cuda_choice(build: &Build) -> Option<Constraint> {
         symptom: found.row.symptom.clone(),
     };
     Some(build.constraint(Package::Backend, range, Force::IfPresent, fact))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::stack::testing::{Pin, linux};
+
+    /// Whether a companion's build goes with a torch that is built for a CUDA.
+    fn goes_with(pin: &Pin, torch: &str, cuda: (u64, u64)) -> bool {
+        let torch = DistVersion::new(torch.parse().expect("valid"), SourceId(0));
+        let backend = Version::System(SystemVersion::new(cuda.0, cuda.1));
+        constraints(&pin.build(), linux()).iter().all(|constraint| match constraint.package {
+            Package::Backend => constraint.range.contains(&backend),
+            _ => constraint.range.contains(&Version::Dist(torch.clone())),
+        })
+    }
+
+    #[test]
+    fn torchaudio_compares_the_cuda_of_torch_with_its_own() {
+        let audio = Pin::pypi("torchaudio", "2.11.0");
+        assert!(goes_with(&audio, "2.11.0", (13, 0)) && goes_with(&audio, "2.13.0", (13, 0)));
+        assert!(goes_with(&audio, "2.15.0+cu130", (13, 0)));
+        assert!(!goes_with(&audio, "2.15.0", (13, 2)) && !goes_with(&audio, "2.10.0", (13, 0)));
+        // The next release compares no more.
+        let audio = Pin::pypi("torchaudio", "2.11.1");
+        assert!(goes_with(&audio, "2.13.0", (13, 0)) && goes_with(&audio, "2.15.0", (13, 2)));
+    }
+
+    #[test]
+    fn the_stable_abi_goes_with_the_torch_that_metadata_allows() {
+        let vision = Pin::pypi("torchvision", "0.29.2");
+        assert!(goes_with(&vision, "2.14.1", (13, 0)) && goes_with(&vision, "2.15.0", (13, 2)));
+        assert!(!goes_with(&vision, "2.14.1+cu126", (12, 6)));
+    }
+
+    #[test]
+    fn bitsandbytes_has_what_its_wheel_has() {
+        for (version, has, lacks) in [
+            ("0.39.1", (12, 1), (12, 2)),
+            ("0.41.0", (12, 2), (12, 3)),
+            ("0.45.5", (12, 8), (12, 9)),
+            ("0.46.1", (12, 9), (13, 0)),
+        ] {
+            let pin = Pin::pypi("bitsandbytes", version);
+            assert!(goes_with(&pin, "2.7.1", has), "{version}");
+            assert!(!goes_with(&pin, "2.7.1", lacks), "{version}");
+        }
+    }
 }

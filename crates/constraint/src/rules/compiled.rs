@@ -5,9 +5,10 @@
 
 use std::str::FromStr as _;
 
-use pep440_rs::VersionSpecifiers;
+use pep440_rs::{Version as Pep440, VersionSpecifiers};
 
 use super::build::{Build, Origin, major_range, pinned_version};
+use super::companion;
 use super::span::{Fit, Found, Table};
 use super::torch::TORCH;
 use crate::constraint::{Constraint, Fact, Force};
@@ -30,8 +31,21 @@ pub(super) fn row(build: &Build, platform: Option<Platform>) -> Option<Found<Whe
     }
     let release = build.version.version()?.clone().without_local();
     let table = Table::new(rows);
-    let here = platform.and_then(|here| table.find(&release, |row| row.platform == here.as_str()));
-    here.or_else(|| table.find(&release, |_| true))
+    let of_platform = |row: &Wheel| platform.is_none_or(|here| row.platform == here.as_str());
+    // Mostly one release of each minor version was read: it speaks for its neighbours before the releases around them do.
+    let same_minor = |row: &Wheel| minor(&row.from) == Some(minor_of(&release));
+    let found = table.find(&release, |row| of_platform(row) && same_minor(row));
+    let found = found.or_else(|| table.find(&release, of_platform));
+    found.or_else(|| table.find(&release, |_| true))
+}
+
+fn minor(text: &str) -> Option<(u64, u64)> {
+    Some(minor_of(&text.parse().ok()?))
+}
+
+fn minor_of(version: &Pep440) -> (u64, u64) {
+    let part = |n: usize| version.release().get(n).copied().unwrap_or(0);
+    (part(0), part(1))
 }
 
 /// How much a distribution depends on its compiled parts, when somebody looked.
@@ -64,11 +78,18 @@ fn torch_that_loads(build: &Build, found: Found<Wheel>, rule: Rule) -> Option<Co
     if build.base_requirements(|name| name == TORCH).any(|line| pinned_version(&line).is_some()) {
         return None;
     }
+    // What is known of this very release counts more than what a neighbour's wheel says.
+    if found.fit != Fit::Known && companion::torch_row(build).is_some() {
+        return None;
+    }
     // A later release may have been compiled for a later torch: what is taken from an older one is where its range begins.
     let specifiers = match found.fit {
-        Fit::Known | Fit::Newer(_) => specifiers,
-        Fit::Older(_) if found.row.stable_abi => specifiers,
-        Fit::Older(_) => lower_bounds(&specifiers),
+        Fit::Older(at)
+            if !found.row.stable_abi && minor(at) != build.release().as_ref().map(minor_of) =>
+        {
+            lower_bounds(&specifiers)
+        }
+        _ => specifiers,
     };
     if specifiers.is_empty() {
         return None;
@@ -111,10 +132,10 @@ fn lack(line: &str) -> Option<String> {
 
 /// What the loader prints: the name of a symbol that is missing.
 fn symptom(row: &Wheel) -> Option<String> {
-    let symbols =
+    let mut symbols =
         row.lacks.iter().filter_map(|line| line.split_once(' ')).map(|(_, symbol)| symbol);
     symbols
-        .last()
+        .next_back()
         .filter(|symbol| !symbol.contains(' '))
         .map(|symbol| format!("undefined symbol: {symbol}"))
 }
@@ -184,6 +205,15 @@ mod tests {
             assert!(!allows(&bound, lacks), "{version} with {lacks}");
             assert!(bound.range.contains(&Version::Dist(DistVersion::absent())), "without torch");
         }
+    }
+
+    #[test]
+    fn a_release_that_was_not_read_is_like_one_of_its_own_minor_version() {
+        // Between 0.10.0 and 0.11.1, which were read.
+        let patch = torch_of(&Pin::pypi("torchcodec", "0.11.0"));
+        assert!(allows(&patch, "2.11.0") && !allows(&patch, "2.10.0"));
+        let later = torch_of(&Pin::pypi("torchcodec", "0.10.9"));
+        assert!(allows(&later, "2.10.0") && !allows(&later, "2.11.0"));
     }
 
     #[test]

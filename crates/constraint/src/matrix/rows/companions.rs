@@ -92,6 +92,9 @@ pub struct Torch {
     pub version: String,
     /// PEP 440 specifiers on torch.
     pub torch: String,
+    /// CUDA version of its build on PyPI for Linux, where it compares `major.minor` with that of torch.
+    #[serde(default)]
+    pub cuda: Option<String>,
     /// CUDA major version of its build on PyPI for Linux, where the torch range does not tell.
     #[serde(default)]
     pub cuda_major: Option<u64>,

@@ -35,7 +35,7 @@ pub struct Wheel {
     /// Libraries of CUDA that it needs and does not bring.
     #[serde(default)]
     pub needs: Vec<String>,
-    /// Targets of machine code in any of its libraries: `sm_86`.
+    /// Targets of machine code that the wheel as a whole was compiled for: `sm_86`.
     #[serde(default)]
     pub cubins: Vec<String>,
     /// Targets of PTX: `compute_90`.
