@@ -259,7 +259,7 @@ fn add_known(sources: &mut Sources, known: &Known, moved: Option<Url>) {
         },
         forbidden_means_absent: known.row.forbidden_means_absent,
     };
-    let names = known.row.distributions.iter().filter_map(|name| Name::new(name).ok());
+    let names = known.row.distributions.iter().copied();
     let only: BTreeSet<Name> = names.collect();
     sources.add(kind_of(known), config, (!only.is_empty()).then_some(only), false);
 }

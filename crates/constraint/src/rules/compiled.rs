@@ -3,12 +3,10 @@
 //! The rows are derived from the wheels (`matrices/wheels.toml`); whether a distribution does without a part that does not
 //! load is a fact of its own (`matrices/compiled.toml`).
 
-use std::str::FromStr as _;
-
 use pep440_rs::VersionSpecifiers;
 
-use super::build::{Build, Origin, major_range, pinned_version};
-use super::span::{Fit, Found, Table};
+use super::build::{Build, Origin, major_range};
+use super::span::{Fit, Found, find};
 use super::torch::TORCH;
 use crate::constraint::{Constraint, Fact, Force};
 use crate::machine::Platform;
@@ -23,20 +21,19 @@ use crate::version::{SystemVersion, dist_range, if_present};
 /// The row that speaks of a build: of its platform, else of another one, since the same sources are compiled for all of them.
 /// `None` for a build with a label, which is another one than the wheel that was read.
 pub(super) fn row(build: &Build, platform: Option<Platform>) -> Option<Found<Wheel>> {
-    let rows = matrix::wheels(build.name.as_str());
+    let rows = matrix::wheels().wheel.of(build.name);
     if rows.is_empty() || build.label().is_some() || matches!(build.origin, Origin::OrtFeed { .. })
     {
         return None;
     }
     let release = build.version.version()?.clone().without_local();
-    let table = Table::new(rows);
-    let here = platform.and_then(|here| table.find(&release, |row| row.platform == here.as_str()));
-    here.or_else(|| table.find(&release, |_| true))
+    let here = platform.and_then(|here| find(rows, &release, |row| row.platform == here));
+    here.or_else(|| find(rows, &release, |_| true))
 }
 
 /// How much a distribution depends on its compiled parts, when somebody looked.
 pub(super) fn dependence(name: Name) -> Option<&'static Distribution> {
-    matrix::compiled().distribution.iter().find(|row| row.name == name.as_str())
+    matrix::compiled().distribution.of(name).first()
 }
 
 /// Torch releases that lack a symbol, for an extension that does not load then; and the CUDA that it cannot do without.
@@ -59,9 +56,9 @@ pub fn advice(build: &Build) -> Option<Constraint> {
 }
 
 fn torch_that_loads(build: &Build, found: Found<Wheel>, rule: Rule) -> Option<Constraint> {
-    let specifiers = VersionSpecifiers::from_str(found.row.torch.as_deref()?).ok()?;
+    let specifiers = found.row.torch.clone()?;
     // Where METADATA names one torch, it was compiled for that one.
-    if build.base_requirements(|name| name == TORCH).any(|line| pinned_version(&line).is_some()) {
+    if build.base_requirements(|name| name == TORCH).any(|line| line.is_exact()) {
         return None;
     }
     // A later release may have been compiled for a later torch: what is taken from an older one is where its range begins.
@@ -147,9 +144,9 @@ fn major_of(file: &str) -> Option<u64> {
 }
 
 /// The oldest toolkit that writes a version of the PTX ISA.
-pub(super) fn toolkit_of(isa: &str) -> Option<SystemVersion> {
-    let row = matrix::cuda().toolkit.iter().find(|row| row.ptx_isa.as_deref() == Some(isa))?;
-    row.cuda.parse().ok()
+pub(super) fn toolkit_of(isa: &SystemVersion) -> Option<SystemVersion> {
+    let row = matrix::cuda().toolkit.iter().find(|row| row.ptx_isa.as_ref() == Some(isa))?;
+    Some(row.cuda.clone())
 }
 
 #[cfg(test)]
