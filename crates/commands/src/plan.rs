@@ -148,7 +148,7 @@ fn pythons(manifest: &Manifest, spec: &TargetSpec) -> Result<Vec<Pep440>, Diagno
         PythonRequest::Range(specifiers) => specifiers,
     };
     let range = cuda_lock_constraint::version::python_range(specifiers);
-    let known = matrix::python().minor.iter().filter_map(|row| row.version.parse::<Pep440>().ok());
+    let known = matrix::python().minor.iter().map(|row| row.version.clone());
     let allowed: Vec<Pep440> = known
         .filter(|python| {
             range.contains(&Target::new(*spec.platform.get_ref(), python).python_version())

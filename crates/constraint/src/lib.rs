@@ -19,6 +19,7 @@
 //! | [`audit`] | every rule on what a file installs |
 //! | [`repair`] | the smallest change of a file's pins after which its audit finds no error |
 //! | [`digest`] | SHA-256 as text and as bytes |
+//! | [`nearest`] | the known word that a misspelt one was meant to be |
 
 pub mod audit;
 pub mod catalog;
@@ -30,6 +31,7 @@ pub mod fix;
 pub mod machine;
 pub mod matrix;
 pub mod name;
+pub mod nearest;
 pub mod package;
 pub mod repair;
 pub mod requirement;

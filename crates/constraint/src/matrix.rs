@@ -1,136 +1,32 @@
 //! The facts that no index publishes: `matrices/*.toml`, embedded in the binary and decoded when first asked for.
 
+#[macro_use]
 pub mod rows;
 
 use std::sync::OnceLock;
 
-/// Declares a matrix: a function that decodes the embedded file on its first call.
-macro_rules! matrix {
-    ($(#[$doc:meta])* $name:ident) => {
-        $(#[$doc])*
+/// Declares a function for each matrix, which decodes the embedded file on its first call. The rows of a table are decoded
+/// later, when one of them is asked for.
+macro_rules! declare {
+    ($($name:ident: $about:literal),* $(,)?) => {$(
+        #[doc = $about]
+        #[doc = ""]
+        #[doc = concat!("The file is `matrices/", stringify!($name), ".toml`.")]
         pub fn $name() -> &'static rows::$name::File {
             static FILE: OnceLock<rows::$name::File> = OnceLock::new();
             FILE.get_or_init(|| {
                 decode(include_bytes!(concat!(env!("OUT_DIR"), "/", stringify!($name), ".bin")))
             })
         }
-    };
+    )*};
 }
 
-matrix!(
-    /// Driver branches, driver floors and forward compatibility (`matrices/driver.toml`).
-    driver
-);
-
-matrix!(
-    /// Distributions that use one CUDA major version (`matrices/bound.toml`).
-    bound
-);
-
-matrix!(
-    /// Releases that cannot work (`matrices/broken.toml`).
-    broken
-);
-
-matrix!(
-    /// Distributions that belong to one torch (`matrices/companions.toml`).
-    companions
-);
-
-matrix!(
-    /// How much distributions depend on their compiled parts (`matrices/compiled.toml`).
-    compiled
-);
-
-matrix!(
-    /// Conda packages of the CUDA stack (`matrices/conda.toml`).
-    conda
-);
-
-matrix!(
-    /// Public indexes (`matrices/indexes.toml`).
-    indexes
-);
-
-matrix!(
-    /// Builds against the C API of NumPy 1 (`matrices/numpy_abi.toml`).
-    numpy_abi
-);
-
-matrix!(
-    /// What ONNX runtimes read and exporters write (`matrices/onnx.toml`).
-    onnx
-);
-
-matrix!(
-    /// Builds of onnxruntime-gpu (`matrices/onnxruntime.toml`).
-    onnxruntime
-);
-
-matrix!(
-    /// Import packages with one owner (`matrices/owners.toml`).
-    owners
-);
-
-matrix!(
-    /// Builds of torch (`matrices/torch.toml`).
-    torch
-);
-
-matrix!(
-    /// CUDA toolkits and the PTX they write (`matrices/cuda.toml`).
-    cuda
-);
-
-matrix!(
-    /// Compute capabilities (`matrices/gpus.toml`).
-    gpus
-);
-
-matrix!(
-    /// GPU product names and cloud instances (`matrices/products.toml`).
-    products
-);
-
-matrix!(
-    /// Wheels of NVIDIA libraries (`matrices/libraries.toml`).
-    libraries
-);
-
-matrix!(
-    /// Tags of the `nvidia/cuda` image (`matrices/images.toml`).
-    images
-);
-
-matrix!(
-    /// Minor versions of CPython (`matrices/python.toml`).
-    python
-);
+matrices!(declare);
 
 /// The digest of all matrices: changes when any fact does, and so tells whether a lock was made from other facts.
 pub const REVISION: &str = env!("MATRICES_REVISION");
 
-/// What the wheels of a distribution say of themselves (`matrices/wheels.toml`), oldest release first; empty for a
-/// distribution whose wheels nobody has read. There are many rows, and a run meets few of them: the rows of one
-/// distribution are decoded when they are first asked for, without the others.
-#[must_use]
-pub fn wheels(name: &str) -> &'static [rows::wheels::Wheel] {
-    type Entry = (&'static str, &'static [u8], OnceLock<Vec<rows::wheels::Wheel>>);
-    static INDEX: OnceLock<Vec<Entry>> = OnceLock::new();
-    let index = INDEX.get_or_init(|| {
-        let index: Vec<(&str, &[u8])> =
-            decode(include_bytes!(concat!(env!("OUT_DIR"), "/wheels.bin")));
-        index.into_iter().map(|(name, rows)| (name, rows, OnceLock::new())).collect()
-    });
-    match index.binary_search_by_key(&name, |entry| entry.0) {
-        Ok(at) => {
-            index.get(at).map_or(&[][..], |(_, rows, read)| read.get_or_init(|| decode(rows)))
-        }
-        Err(_) => &[],
-    }
-}
-
-fn decode<T: serde::Deserialize<'static>>(bytes: &'static [u8]) -> T {
+fn decode<T: serde::de::DeserializeOwned>(bytes: &[u8]) -> T {
     postcard::from_bytes(bytes).expect("build.rs wrote it from the same type")
 }
 

@@ -4,64 +4,56 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use cuda_lock_constraint::matrix::rows;
 use pep440_rs::Version;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 
-/// What the wheels of some releases say of themselves, all alike.
-pub use cuda_lock_constraint::matrix::rows::wheels::Wheel as Row;
+/// What the wheels of some releases say of themselves, all alike: as texts, which the product reads as versions, names and
+/// platforms when it is built.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub struct Row {
+    /// The distribution.
+    pub name: String,
+    /// The first release.
+    pub from: String,
+    /// The last release that was read and says the same; inclusive.
+    pub to: String,
+    /// As env.toml writes it.
+    pub platform: String,
+    /// The releases of torch that export every symbol it takes, as PEP 440 specifiers; absent when it takes none of torch.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub torch: Option<String>,
+    /// True when it takes torch's stable ABI alone, so that later releases of torch load it too.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub stable_abi: bool,
+    /// What the nearest releases of torch outside that range lack: `2.9.1 SYMBOL`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lacks: Vec<String>,
+    /// Libraries of CUDA that it needs and does not bring.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub needs: Vec<String>,
+    /// Targets of machine code in any of its libraries: `sm_86`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub cubins: Vec<String>,
+    /// Targets of PTX: `compute_90`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ptx: Vec<String>,
+    /// The newest version of the PTX ISA in it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ptx_isa: Option<String>,
+    /// Each wheel that was read, with its digest.
+    pub source: Vec<String>,
+}
 
 /// The whole file.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct File {
     /// Rows, in the order of names, platforms and releases.
+    #[serde(default)]
     pub wheel: Vec<Row>,
-}
-
-/// A row as the file has it: what says nothing is left out.
-#[derive(Serialize)]
-#[serde(rename_all = "kebab-case")]
-struct Written<'a> {
-    name: &'a str,
-    from: &'a str,
-    to: &'a str,
-    platform: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    torch: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    stable_abi: Option<bool>,
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    lacks: &'a [String],
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    needs: &'a [String],
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    cubins: &'a [String],
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    ptx: &'a [String],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    ptx_isa: Option<&'a str>,
-    source: &'a [String],
-}
-
-impl<'a> From<&'a Row> for Written<'a> {
-    fn from(row: &'a Row) -> Self {
-        Self {
-            name: &row.name,
-            from: &row.from,
-            to: &row.to,
-            platform: &row.platform,
-            torch: row.torch.as_deref(),
-            stable_abi: row.stable_abi.then_some(true),
-            lacks: &row.lacks,
-            needs: &row.needs,
-            cubins: &row.cubins,
-            ptx: &row.ptx,
-            ptx_isa: row.ptx_isa.as_deref(),
-            source: &row.source,
-        }
-    }
 }
 
 /// Whether two rows say the same of their releases.
@@ -105,9 +97,8 @@ impl File {
     pub fn load(path: &Path) -> Result<Self, Error> {
         match fs_err::read_to_string(path) {
             Ok(text) => {
-                let read: Result<rows::wheels::File, _> = toml::from_str(&text);
                 let bad = |error| Error::Malformed(format!("{}: {error}", path.display()));
-                Ok(Self { wheel: read.map_err(bad)?.wheel })
+                toml::from_str(&text).map_err(bad)
             }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
             Err(error) => Err(error.into()),
@@ -139,8 +130,7 @@ impl File {
     pub fn save(&self, path: &Path) -> Result<(), Error> {
         let mut text = String::from(HEADER);
         for row in &self.wheel {
-            let body = toml::to_string(&Written::from(row))
-                .map_err(|error| Error::Malformed(error.to_string()))?;
+            let body = toml::to_string(row).map_err(|error| Error::Malformed(error.to_string()))?;
             let _ = write!(text, "\n[[wheel]]\n{body}");
         }
         fs_err::write(path, text)?;

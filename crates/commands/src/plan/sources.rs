@@ -238,7 +238,7 @@ fn add_known(sources: &mut Sources, known: &Known, moved: Option<Url>) {
         format: known.row.format.into(),
         forbidden_means_absent: known.row.forbidden_means_absent,
     };
-    let names = known.row.distributions.iter().filter_map(|name| Name::new(name).ok());
+    let names = known.row.distributions.iter().copied();
     let only: BTreeSet<Name> = names.collect();
     sources.add(known.into(), config, (!only.is_empty()).then_some(only), false);
 }

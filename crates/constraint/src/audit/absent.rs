@@ -1,17 +1,17 @@
 //! Lines for which there is no build, and why.
 
-use pep440_rs::{Operator, Version as Pep440};
+use pep440_rs::Version as Pep440;
 
 use super::finding::{FactText, Finding, Severity};
 use super::judge::Case;
 use super::known::{self, Standing};
-use super::pick::{Missing, Unfit, label_of};
+use super::pick::{Missing, Unfit};
 use super::table::Code;
 use crate::machine::{Brand, Platform};
 use crate::name::Name;
 use crate::rules::torch::backend_cuda;
 use crate::rules::{broken, index, library};
-use crate::version::DistVersion;
+use crate::version::{DistVersion, local_label};
 use crate::wheel::{ReleaseFit, Why};
 
 /// Adds a finding for everything that is asked for and not there.
@@ -45,8 +45,7 @@ fn pinned(case: &Case<'_>, name: Name, line: Option<usize>) -> Option<Pep440> {
     let lines = &case.question.lines;
     let own = line.and_then(|line| lines.get(line)).filter(|line| line.requirement.name == name);
     let line = own.or_else(|| lines.iter().find(|line| line.requirement.name == name))?;
-    let exact = |operator: &Operator| matches!(operator, Operator::Equal | Operator::ExactEqual);
-    line.requirement.specifiers.iter().find(|s| exact(s.operator())).map(|s| s.version().clone())
+    line.requirement.pinned().cloned()
 }
 
 fn indexes(case: &Case<'_>) -> String {
@@ -107,7 +106,7 @@ fn not_found(
         return finding;
     }
     let platform = case.question.target.platform;
-    let label = label_of(version);
+    let label = local_label(version);
     let never = case.question.indexes.iter().find_map(|id| {
         let backend = case.question.backend(*id)?;
         let same = label.as_deref().is_none_or(|label| label == backend);
@@ -200,7 +199,7 @@ fn off_platform(
     why: &Missing,
 ) -> Option<Finding> {
     let version = pinned(case, name, line)?;
-    if !matches!(why, Missing::Version(_)) || label_of(&version).is_some() {
+    if !matches!(why, Missing::Version(_)) || local_label(&version).is_some() {
         return None;
     }
     let project = case.picker.on_pypi(name)?;

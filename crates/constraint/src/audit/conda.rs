@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::str::FromStr as _;
 
-use pep440_rs::{Version as Pep440, VersionSpecifiers};
+use pep440_rs::Version as Pep440;
 
 use super::finding::{FactText, Finding, Severity};
 use super::install::{Installed, Taken};
@@ -83,7 +83,7 @@ impl Conda<'_> {
     fn ended(&self, findings: &mut Vec<Finding>) {
         for row in &matrix::conda().ended {
             let Some((place, line)) = self.line(&row.package) else { continue };
-            let (Some(version), Ok(last)) = (named(line), Pep440::from_str(&row.last)) else {
+            let (Some(version), last) = (named(line), &row.last) else {
                 continue;
             };
             let beyond = version.release() > last.release()
@@ -177,10 +177,7 @@ impl Conda<'_> {
         let source = |sources: &[String]| sources.first().cloned().unwrap_or_default();
         for row in matrix::conda().cpu_only.iter().filter(|row| row.channel == unaware.channel) {
             let Some((line, found)) = self.line(&row.package) else { continue };
-            let versions = VersionSpecifiers::from_str(&row.versions);
-            let concerns = named(found).is_none_or(|version| {
-                versions.as_ref().is_ok_and(|versions| versions.contains(&version))
-            });
+            let concerns = named(found).is_none_or(|version| row.versions.contains(&version));
             // Without a version it is the one that fits: beside cudatoolkit only the old one does.
             if concerns && self.line("cudatoolkit").is_some() {
                 findings.push(finding(
@@ -244,14 +241,24 @@ impl Conda<'_> {
                     row.package, selecting.requirement.name
                 ),
                 FactText::new(
-                    format!("{} {} to {}: {}", row.package, row.from, row.to, row.cuda.join(", ")),
+                    format!(
+                        "{} {} to {}: {}",
+                        row.package,
+                        row.span.from,
+                        row.span.to,
+                        listed(&row.cuda)
+                    ),
                     source(&row.source),
                 ),
-                &format!("list {}={}", row.package, row.cuda.last().map_or("", String::as_str)),
+                &format!(
+                    "list {}={}",
+                    row.package,
+                    row.cuda.last().map_or("", SystemVersion::as_str)
+                ),
             ));
             return None;
         }
-        if !row.cuda.iter().any(|known| *known == cuda.major_minor().to_string()) {
+        if !row.cuda.contains(&cuda.major_minor()) {
             findings.push(finding(
                 Code::VersionNotFound,
                 Severity::Error,
@@ -259,13 +266,17 @@ impl Conda<'_> {
                 format!(
                     "pytorch {of} has no build for {}={cuda}: there are {}",
                     row.package,
-                    row.cuda.join(", ")
+                    listed(&row.cuda)
                 ),
                 FactText::new(
-                    format!("builds of pytorch {} to {}", row.from, row.to),
+                    format!("builds of pytorch {} to {}", row.span.from, row.span.to),
                     source(&row.source),
                 ),
-                &format!("list {}={}", row.package, row.cuda.last().map_or("", String::as_str)),
+                &format!(
+                    "list {}={}",
+                    row.package,
+                    row.cuda.last().map_or("", SystemVersion::as_str)
+                ),
             ));
             return None;
         }
@@ -277,9 +288,7 @@ impl Conda<'_> {
     fn install(&self, label: Option<&str>, installed: &mut Installed, findings: &mut Vec<Finding>) {
         for row in &matrix::conda().package {
             let Some((place, line)) = self.line(&row.name) else { continue };
-            let (Some(version), Ok(name)) = (named(line), Name::new(&row.distribution)) else {
-                continue;
-            };
+            let (Some(version), name) = (named(line), row.distribution) else { continue };
             if !is_exact(line) || installed.taken.contains_key(&name) {
                 continue;
             }
@@ -350,14 +359,16 @@ impl Conda<'_> {
 }
 
 fn selector(channel: &str, release: &Pep440) -> Option<&'static Selector> {
-    let parsed = |text: &str| Pep440::from_str(text).ok();
     let whole = release.release();
     matrix::conda().selector.iter().filter(|row| row.channel == channel).find(|row| {
-        let (Some(from), Some(to)) = (parsed(&row.from), parsed(&row.to)) else { return false };
         // `=1.12` is every 1.12.
         let starts = |bound: &Pep440| bound.release().starts_with(whole);
-        (from <= *release && *release <= to) || starts(&from) || starts(&to)
+        row.span.contains(release) || starts(&row.span.from) || starts(&row.span.to)
     })
+}
+
+fn listed(versions: &[SystemVersion]) -> String {
+    versions.iter().map(SystemVersion::as_str).collect::<Vec<_>>().join(", ")
 }
 
 /// `pytorch`, `pytorch/linux-64` or an address that ends in it.

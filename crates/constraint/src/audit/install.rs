@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use pep440_rs::{Operator, Version as Pep440};
+use pep440_rs::Version as Pep440;
 
 use super::pick::{Missing, Pick, Picked, Picker, Wish};
 use crate::catalog::{CatalogError, Metadata};
@@ -499,9 +499,7 @@ fn add(need: &mut Need, requirement: &Requirement, line: Option<usize>) {
     need.line = need.line.or(line);
     need.pinned |= requirement.is_exact();
     need.prerelease |= requirement.mentions_prerelease();
-    let exact = |operator: &Operator| matches!(operator, Operator::Equal | Operator::ExactEqual);
-    let pin = requirement.specifiers.iter().find(|specifier| exact(specifier.operator()));
-    need.version = need.version.take().or_else(|| pin.map(|specifier| specifier.version().clone()));
+    need.version = need.version.take().or_else(|| requirement.pinned().cloned());
 }
 
 fn same_builds(a: &BTreeMap<Name, Taken>, b: &BTreeMap<Name, Taken>) -> bool {

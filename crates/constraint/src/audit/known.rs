@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use pep440_rs::{Version as Pep440, VersionSpecifiers};
+use pep440_rs::Version as Pep440;
 
 use crate::machine::Platform;
 use crate::matrix;
@@ -28,36 +28,23 @@ pub(super) fn torch(release: &Pep440, backend: &str, platform: Platform) -> Stan
         return Standing::Never;
     }
     let rows = &matrix::torch().variant;
-    let mut newest: Option<Pep440> = None;
-    let mut oldest: Option<Pep440> = None;
-    let mut of_backend = false;
-    for row in rows {
-        let (Ok(from), Ok(to)) = (Pep440::from_str(&row.from), Pep440::from_str(&row.to)) else {
-            continue;
-        };
-        if row.backend == backend {
-            of_backend = true;
-            if from <= *release && *release <= to {
-                return Standing::There;
-            }
-        }
-        newest = newest.max(Some(to));
-        oldest = Some(oldest.map_or(from.clone(), |known: Pep440| known.min(from)));
+    let mut of_backend = rows.iter().filter(|row| row.backend == backend).peekable();
+    let known = of_backend.peek().is_some();
+    if of_backend.any(|row| row.span.contains(release)) {
+        return Standing::There;
     }
-    let within = newest.is_some_and(|n| *release <= n) && oldest.is_some_and(|o| *release >= o);
-    if of_backend && within { Standing::Never } else { Standing::Unknown }
+    let newest = rows.iter().map(|row| &row.span.to).max();
+    let oldest = rows.iter().map(|row| &row.span.from).min();
+    let within = newest.is_some_and(|n| release <= n) && oldest.is_some_and(|o| release >= o);
+    if known && within { Standing::Never } else { Standing::Unknown }
 }
 
 /// Whether there may be a build for Linux on 64-bit Arm: releases after the last known one are not ruled out.
 fn on_arm(release: &Pep440, backend: &str) -> bool {
     let rows = &matrix::torch().arm;
-    let parsed = |text: &str| Pep440::from_str(text).ok();
-    let newest = rows.iter().filter_map(|row| parsed(&row.to)).max();
-    newest.is_none_or(|newest| *release > newest)
-        || rows.iter().filter(|row| row.backend == backend).any(|row| {
-            parsed(&row.from).is_some_and(|from| from <= *release)
-                && parsed(&row.to).is_some_and(|to| *release <= to)
-        })
+    let newest = rows.iter().map(|row| &row.span.to).max();
+    let mut of_backend = rows.iter().filter(|row| row.backend == backend);
+    newest.is_none_or(|newest| release > newest) || of_backend.any(|row| row.span.contains(release))
 }
 
 /// Whether `release` of a distribution with builds for each backend was built for `backend`.
@@ -86,23 +73,19 @@ pub(super) fn standing(
 
 /// The torch that a release of a companion belongs to, as far as the matrices say.
 fn torch_of(name: Name, release: &Pep440) -> Option<Pep440> {
-    let row = matrix::companions().torch.iter().find(|row| {
-        row.name == name.as_str() && row.version.parse().is_ok_and(|v: Pep440| v == *release)
-    })?;
-    let specifiers = VersionSpecifiers::from_str(&row.torch).ok()?;
-    let first = specifiers.iter().next()?;
+    let row = matrix::companions().torch.of(name).iter().find(|row| row.version == *release)?;
+    let first = row.torch.iter().next()?;
     (!first.operator().is_star()).then(|| first.version().clone())
 }
 
 /// Releases of torch in `range` that the facts name on the index of `backend`.
 pub(super) fn torch_releases(backend: &str, range: &Range) -> Vec<Pep440> {
     let rows = matrix::torch().variant.iter().filter(|row| row.backend == backend);
-    let ends =
-        rows.flat_map(|row| [&row.from, &row.to]).filter_map(|text| text.parse::<Pep440>().ok());
+    let ends = rows.flat_map(|row| [&row.span.from, &row.span.to]);
     let inside = |release: &Pep440| {
         range.contains(&Version::Dist(DistVersion::new(release.clone(), SourceId(0))))
     };
-    ends.filter(inside).collect()
+    ends.filter(|release| inside(release)).cloned().collect()
 }
 
 /// `release` with the local label of a backend.

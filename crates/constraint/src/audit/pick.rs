@@ -15,7 +15,7 @@ use crate::name::Name;
 use crate::requirement::Requirement;
 use crate::rules::torch::TORCH;
 use crate::rules::{companion, index};
-use crate::version::{DistVersion, Range, SourceId, Version, python_range};
+use crate::version::{DistVersion, Range, SourceId, Version, local_label, python_range};
 use crate::wheel::{ReleaseFit, Tags, Why};
 
 /// A build that an installer takes.
@@ -326,7 +326,7 @@ impl<'a> Picker<'a> {
 
     /// Whether the build that is pinned is one that the index listed once, and lists no more.
     fn is_gone(&self, source: SourceId, wish: &Wish<'_>) -> bool {
-        let label = self.pinned(wish).and_then(|version| label_of(&version));
+        let label = self.pinned(wish).and_then(|version| local_label(&version));
         let name = self.question.source(source).map_or("", |source| &source.name);
         label.is_some_and(|label| index::is_gone(name, &label))
     }
@@ -368,7 +368,7 @@ impl<'a> Picker<'a> {
         };
         let found = match (self.pinned(wish), backend) {
             (Some(version), Some(backend)) => {
-                let label = label_of(&version);
+                let label = local_label(&version);
                 if label.as_deref().is_some_and(|label| label != backend) {
                     return Vec::new();
                 }
@@ -385,12 +385,12 @@ impl<'a> Picker<'a> {
                 }
             }
             (Some(version), None)
-                if label_of(&version).is_some() && !self.is_gone(source, wish) =>
+                if local_label(&version).is_some() && !self.is_gone(source, wish) =>
             {
                 vec![Some(version)]
             }
             // A page of all backends: pip takes the label that sorts highest.
-            (Some(version), None) if label_of(&version).is_none() => {
+            (Some(version), None) if local_label(&version).is_none() => {
                 let name = self.question.source(source).map_or("", |source| &source.name);
                 let backends = index::by_name(name).map_or(&[][..], |known| &known.row.backends);
                 backends
@@ -471,10 +471,4 @@ fn nearness(unfit: &Unfit) -> u8 {
         Unfit::File(_, why) => why.nearness(),
         Unfit::Python(_) => 7,
     }
-}
-
-/// The local label of a version.
-pub(super) fn label_of(version: &Pep440) -> Option<String> {
-    let parts: Vec<String> = version.local().iter().map(ToString::to_string).collect();
-    (!parts.is_empty()).then(|| parts.join("."))
 }

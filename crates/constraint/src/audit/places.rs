@@ -217,14 +217,3 @@ fn container(case: &Case<'_>, findings: &mut Vec<Finding>) {
         });
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use crate::audit::pick::label_of;
-
-    #[test]
-    fn labels_are_read() {
-        assert_eq!(label_of(&"2.3.1+cu121".parse().expect("valid")).as_deref(), Some("cu121"));
-        assert_eq!(label_of(&"2.3.1".parse().expect("valid")), None);
-    }
-}

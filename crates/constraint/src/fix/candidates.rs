@@ -218,8 +218,8 @@ fn pythons(problem: &Problem) -> Vec<Pep440> {
     let mut found: Vec<(u64, Pep440)> = matrix::python()
         .minor
         .iter()
-        .filter_map(|row| row.version.parse::<Pep440>().ok())
-        .filter_map(|version| {
+        .filter_map(|row| {
+            let version = &row.version;
             let release = version.release();
             let (other_major, other) = (release.first().copied()?, release.get(1).copied()?);
             (other_major == major && other != minor)

@@ -3,8 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use pep440_rs::Version as Pep440;
-
 use crate::audit::{Code, Question, Verdict, audit};
 use crate::catalog::Catalog;
 use crate::constraint::{Force, Reason};
@@ -30,7 +28,7 @@ pub(super) fn target(
     }
     let guess = question.target.python.clone();
     let rows = matrix::python().minor.iter().rev();
-    let others = rows.filter_map(|row| row.version.parse::<Pep440>().ok());
+    let others = rows.map(|row| row.version.clone());
     let before: BTreeSet<_> = verdict.findings.iter().map(|f| (f.code, f.package)).collect();
     std::iter::once(guess).chain(others).find_map(|python| {
         let target = question.target.with_python(&python);

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Instant;
 
-use pep440_rs::{Operator, Version as Pep440};
+use pep440_rs::Version as Pep440;
 
 use super::{Wanted, asked, wording};
 use crate::audit::{Code, Question, Verdict};
@@ -331,7 +331,7 @@ impl<'a> Search<'a> {
     /// The version that a line pins.
     fn pin(&self, name: Name) -> Option<Pep440> {
         let mut lines = self.question.lines.iter().filter(|line| line.requirement.name == name);
-        lines.find_map(|line| pin_of(&line.requirement))
+        lines.find_map(|line| line.requirement.pinned().cloned())
     }
 
     /// Whether every line of the name allows what was chosen.
@@ -359,14 +359,8 @@ fn rank(name: Name) -> u8 {
     }
 }
 
-fn pin_of(requirement: &Requirement) -> Option<Pep440> {
-    let exact = |operator: &Operator| matches!(operator, Operator::Equal | Operator::ExactEqual);
-    let mut pins = requirement.specifiers.iter().filter(|s| exact(s.operator()));
-    pins.next().map(|specifier| specifier.version().clone())
-}
-
 fn loosened(requirement: &Arc<Requirement>, freedom: Freedom) -> Option<Arc<Requirement>> {
-    let public = pin_of(requirement).map(Pep440::without_local);
+    let public = requirement.pinned().cloned().map(Pep440::without_local);
     let versions = match (freedom, public) {
         (Freedom::Any, _) | (_, None) => String::new(),
         (Freedom::Label, Some(public)) => format!("=={public}"),

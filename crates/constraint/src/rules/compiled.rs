@@ -3,13 +3,11 @@
 //! The rows are derived from the wheels (`matrices/wheels.toml`); whether a distribution does without a part that does not
 //! load is a fact of its own (`matrices/compiled.toml`).
 
-use std::str::FromStr as _;
-
 use pep440_rs::{Version as Pep440, VersionSpecifiers};
 
-use super::build::{Build, Origin, major_range, pinned_version};
+use super::build::{Build, Origin, major_range};
 use super::companion;
-use super::span::{Fit, Found, Table};
+use super::span::{Fit, Found, find};
 use super::torch::TORCH;
 use crate::constraint::{Constraint, Fact, Force};
 use crate::machine::Platform;
@@ -24,33 +22,28 @@ use crate::version::{SystemVersion, dist_range, if_present};
 /// The row that speaks of a build: of its platform, else of another one, since the same sources are compiled for all of them.
 /// `None` for a build with a label, which is another one than the wheel that was read.
 pub(super) fn row(build: &Build, platform: Option<Platform>) -> Option<Found<Wheel>> {
-    let rows = matrix::wheels(build.name.as_str());
+    let rows = matrix::wheels().wheel.of(build.name);
     if rows.is_empty() || build.label().is_some() || matches!(build.origin, Origin::OrtFeed { .. })
     {
         return None;
     }
     let release = build.version.version()?.clone().without_local();
-    let table = Table::new(rows);
-    let of_platform = |row: &Wheel| platform.is_none_or(|here| row.platform == here.as_str());
+    let of_platform = |row: &Wheel| platform.is_none_or(|here| row.platform == here);
     // Mostly one release of each minor version was read: it speaks for its neighbours before the releases around them do.
-    let same_minor = |row: &Wheel| minor(&row.from) == Some(minor_of(&release));
-    let found = table.find(&release, |row| of_platform(row) && same_minor(row));
-    let found = found.or_else(|| table.find(&release, of_platform));
-    found.or_else(|| table.find(&release, |_| true))
+    let same_minor = |row: &Wheel| minor(&row.span.from) == minor(&release);
+    let found = find(rows, &release, |row| of_platform(row) && same_minor(row));
+    let found = found.or_else(|| find(rows, &release, of_platform));
+    found.or_else(|| find(rows, &release, |_| true))
 }
 
-fn minor(text: &str) -> Option<(u64, u64)> {
-    Some(minor_of(&text.parse().ok()?))
-}
-
-fn minor_of(version: &Pep440) -> (u64, u64) {
+fn minor(version: &Pep440) -> (u64, u64) {
     let part = |n: usize| version.release().get(n).copied().unwrap_or(0);
     (part(0), part(1))
 }
 
 /// How much a distribution depends on its compiled parts, when somebody looked.
 pub(super) fn dependence(name: Name) -> Option<&'static Distribution> {
-    matrix::compiled().distribution.iter().find(|row| row.name == name.as_str())
+    matrix::compiled().distribution.of(name).first()
 }
 
 /// Torch releases that lack a symbol, for an extension that does not load then; and the CUDA that it cannot do without.
@@ -73,9 +66,9 @@ pub fn advice(build: &Build) -> Option<Constraint> {
 }
 
 fn torch_that_loads(build: &Build, found: Found<Wheel>, rule: Rule) -> Option<Constraint> {
-    let specifiers = VersionSpecifiers::from_str(found.row.torch.as_deref()?).ok()?;
+    let specifiers = found.row.torch.clone()?;
     // Where METADATA names one torch, it was compiled for that one.
-    if build.base_requirements(|name| name == TORCH).any(|line| pinned_version(&line).is_some()) {
+    if build.base_requirements(|name| name == TORCH).any(|line| line.is_exact()) {
         return None;
     }
     // What is known of this very release counts more than what a neighbour's wheel says.
@@ -85,7 +78,7 @@ fn torch_that_loads(build: &Build, found: Found<Wheel>, rule: Rule) -> Option<Co
     // A later release may have been compiled for a later torch: what is taken from an older one is where its range begins.
     let specifiers = match found.fit {
         Fit::Older(at)
-            if !found.row.stable_abi && minor(at) != build.release().as_ref().map(minor_of) =>
+            if !found.row.stable_abi && Some(minor(at)) != build.release().as_ref().map(minor) =>
         {
             lower_bounds(&specifiers)
         }
@@ -168,9 +161,9 @@ fn major_of(file: &str) -> Option<u64> {
 }
 
 /// The oldest toolkit that writes a version of the PTX ISA.
-pub(super) fn toolkit_of(isa: &str) -> Option<SystemVersion> {
-    let row = matrix::cuda().toolkit.iter().find(|row| row.ptx_isa.as_deref() == Some(isa))?;
-    row.cuda.parse().ok()
+pub(super) fn toolkit_of(isa: &SystemVersion) -> Option<SystemVersion> {
+    let row = matrix::cuda().toolkit.iter().find(|row| row.ptx_isa.as_ref() == Some(isa))?;
+    Some(row.cuda.clone())
 }
 
 #[cfg(test)]

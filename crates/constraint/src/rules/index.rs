@@ -1,8 +1,6 @@
 //! The public indexes that are known by default: their names, addresses, and what is taken from each.
 
-use std::str::FromStr;
-
-use pep440_rs::{Version as Pep440, VersionSpecifiers};
+use pep440_rs::Version as Pep440;
 
 use super::build::Origin;
 use super::rule::Rule;
@@ -134,7 +132,7 @@ pub fn special_for(distribution: Name) -> Vec<&'static Index> {
 }
 
 fn serves(row: &Index, distribution: Name) -> bool {
-    row.distributions.is_empty() || row.distributions.iter().any(|d| d == distribution.as_str())
+    row.distributions.is_empty() || row.distributions.contains(&distribution)
 }
 
 fn is_pattern(row: &Index) -> bool {
@@ -151,10 +149,8 @@ pub fn is_gone(index: &str, backend: &str) -> bool {
 /// Where a release is that is on another index than PyPI.
 #[must_use]
 pub fn only_there(name: Name, version: &Pep440) -> Option<Fact> {
-    let row = matrix::indexes().only_there.iter().find(|row| {
-        row.name == name.as_str()
-            && VersionSpecifiers::from_str(&row.versions).is_ok_and(|v| v.contains(version))
-    })?;
+    let mut rows = matrix::indexes().only_there.of(name).iter();
+    let row = rows.find(|row| row.versions.contains(version))?;
     Some(Fact {
         rule: Rule::StrayWheel,
         text: row.text.clone(),
@@ -167,7 +163,7 @@ pub fn only_there(name: Name, version: &Pep440) -> Option<Fact> {
 #[must_use]
 pub fn does_not_list(index: &str, name: Name) -> Option<Fact> {
     let row = matrix::indexes().listing.iter().find(|row| is_index(&row.index, index))?;
-    let listed = row.names.iter().any(|listed| listed == name.as_str());
+    let listed = row.names.contains(&name);
     (!listed).then(|| Fact {
         rule: Rule::StrayWheel,
         text: row.text.clone(),
@@ -199,7 +195,7 @@ pub fn lost(index: &str, backend: Option<&str>, torch: &Pep440) -> Option<(Name,
             }
             None => row.index == index,
         };
-        same && VersionSpecifiers::from_str(&row.torch).is_ok_and(|torches| torches.contains(torch))
+        same && row.torch.contains(torch)
     })?;
     let fact = Fact {
         rule: Rule::LostWheel,
@@ -210,7 +206,7 @@ pub fn lost(index: &str, backend: Option<&str>, torch: &Pep440) -> Option<(Name,
             row.wheel, row.version
         )),
     };
-    Some((Name::new(&row.wheel).ok()?, row.version.parse().ok()?, fact))
+    Some((row.wheel, row.version.clone(), fact))
 }
 
 /// Whether `index` is the index that a row names, its backend left open.

@@ -31,7 +31,7 @@ pub fn of_python(python: &Pep440) -> Option<Pip> {
 
 fn found(wanted: impl Fn(&matrix::rows::python::Pip) -> bool) -> Option<Pip> {
     let row = matrix::python().pip.iter().find(|row| wanted(row))?;
-    Some(Pip { version: row.pip.parse().ok()?, brought_by: row.brought_by.clone() })
+    Some(Pip { version: row.pip.clone(), brought_by: row.brought_by.clone() })
 }
 
 /// Why a pip does not take a wheel; `None` when it knows one of its platform tags, or the file is no wheel.
@@ -40,14 +40,13 @@ pub fn refuses(pip: &Pip, file: &str) -> Option<Fact> {
     let platforms = file.strip_suffix(".whl")?.rsplit('-').next()?;
     let first_for = |platform: &str| {
         let rows = matrix::python().platform_tag.iter();
-        let row =
-            rows.filter(|row| platform.starts_with(&row.prefix)).max_by_key(|r| r.prefix.len())?;
-        row.pip.parse::<Pep440>().ok().map(|first| (first, row))
+        rows.filter(|row| platform.starts_with(&row.prefix)).max_by_key(|row| row.prefix.len())
     };
     // Any tag that needs no newer pip will do.
     let needed: Option<Vec<_>> = platforms.split('.').map(first_for).collect();
-    let (first, row) = needed?.into_iter().min_by(|a, b| a.0.cmp(&b.0))?;
-    if pip.version >= first {
+    let row = needed?.into_iter().min_by(|a, b| a.pip.cmp(&b.pip))?;
+    let first = &row.pip;
+    if pip.version >= *first {
         return None;
     }
     Some(Fact {

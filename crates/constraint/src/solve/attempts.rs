@@ -12,7 +12,7 @@ use crate::name::Name;
 use crate::rules::torch::TORCH;
 use crate::solve::problem::{Problem, SourceKind};
 use crate::solve::solution::Solution;
-use crate::version::Version;
+use crate::version::{Version, local_label};
 use crate::wheel::Tags;
 
 /// Solves one problem.
@@ -115,13 +115,12 @@ fn draw_in(
 /// when PyPI's own build would do by now.
 fn kept_backend(problem: &Problem) -> Option<String> {
     let kept = problem.policy.preferences.get(&Name::new(TORCH).ok()?)?;
-    let label = kept.local().iter().map(ToString::to_string).collect::<Vec<_>>().join(".");
     let known = |label: &String| {
         let is_of =
             |kind: &SourceKind| matches!(kind, SourceKind::PyTorch { backend } if backend == label);
         problem.sources.iter().any(|source| is_of(&source.kind))
     };
-    Some(label).filter(known)
+    local_label(kept).filter(known)
 }
 
 /// Whether torch is at the version that an earlier lock pins.

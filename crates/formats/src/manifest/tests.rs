@@ -6,8 +6,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::diagnostic::Style;
 
-mod bad_machine;
-mod bad_tables;
+mod bad;
 
 fn parse(text: &str) -> Manifest {
     match Manifest::parse(text, "env.toml") {

@@ -292,8 +292,7 @@ impl Reader<'_> {
         if let Some(python) = stated.or_else(of_image).or_else(of_system) {
             return (python, true);
         }
-        let assumed = matrix::python().assumed.version.parse();
-        (assumed.unwrap_or_else(|_| Pep440::new([3])), false)
+        (matrix::python().assumed.version.clone(), false)
     }
 }
 

@@ -113,7 +113,7 @@ impl Indexes {
                 SourceKind::Other => index::by_name(&source.name),
             };
             let names = row.iter().flat_map(|known| &known.row.distributions);
-            let only: BTreeSet<Name> = names.filter_map(|name| Name::new(name).ok()).collect();
+            let only: BTreeSet<Name> = names.copied().collect();
             source.only = (!only.is_empty()).then_some(only);
             // The feeds have other builds of the same versions as PyPI, which an installer cannot tell apart.
             let feed = matches!(source.kind, SourceKind::OrtFeed { .. });

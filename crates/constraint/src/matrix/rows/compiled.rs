@@ -2,12 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::table::NamedRows;
+use crate::name::Name;
+
 /// The whole file.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct File {
     /// How much distributions depend on their compiled parts.
-    pub distribution: Vec<Distribution>,
+    pub distribution: NamedRows<Distribution>,
 }
 
 /// A distribution with compiled parts of which its wheels do not tell whether it does without them.
@@ -15,7 +18,7 @@ pub struct File {
 #[serde(deny_unknown_fields)]
 pub struct Distribution {
     /// The distribution.
-    pub name: String,
+    pub name: Name,
     /// Whether it works with a torch that lacks symbols, without its compiled parts.
     #[serde(default)]
     pub torch: Dependence,
@@ -44,3 +47,6 @@ pub enum Dependence {
     /// It works without it, slower or with less.
     Optional,
 }
+
+rows!(Distribution);
+named!(Distribution);

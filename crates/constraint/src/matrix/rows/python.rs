@@ -1,6 +1,9 @@
 //! `matrices/python.toml`.
 
+use pep440_rs::Version;
 use serde::{Deserialize, Serialize};
+
+use super::table::Rows;
 
 /// The whole file.
 #[derive(Debug, Serialize, Deserialize)]
@@ -9,11 +12,11 @@ pub struct File {
     /// What a file is judged with that names no Python.
     pub assumed: Minor,
     /// Minor versions, newest first.
-    pub minor: Vec<Minor>,
+    pub minor: Rows<Minor>,
     /// The pip that something brings.
-    pub pip: Vec<Pip>,
+    pub pip: Rows<Pip>,
     /// The first pip that knows a platform tag.
-    pub platform_tag: Vec<PlatformTag>,
+    pub platform_tag: Rows<PlatformTag>,
 }
 
 /// The pip that a system or a Python brings.
@@ -29,7 +32,7 @@ pub struct Pip {
     #[serde(default)]
     pub python: Option<String>,
     /// Its version.
-    pub pip: String,
+    pub pip: Version,
     /// Public sources.
     pub source: Vec<String>,
 }
@@ -41,7 +44,7 @@ pub struct PlatformTag {
     /// How the tags begin.
     pub prefix: String,
     /// The first pip.
-    pub pip: String,
+    pub pip: Version,
     /// Public sources.
     pub source: Vec<String>,
 }
@@ -51,7 +54,9 @@ pub struct PlatformTag {
 #[serde(deny_unknown_fields)]
 pub struct Minor {
     /// Such as `3.11`.
-    pub version: String,
+    pub version: Version,
     /// Public sources.
     pub source: Vec<String>,
 }
+
+rows!(Minor, Pip, PlatformTag);

@@ -1,31 +1,34 @@
 //! `matrices/wheels.toml`: what wheels say of themselves, derived by the maintainers' tool.
 
+use pep440_rs::VersionSpecifiers;
 use serde::{Deserialize, Serialize};
 
+use super::table::{NamedRows, Row, Span};
+use crate::machine::Platform;
+use crate::name::Name;
+use crate::version::SystemVersion;
+
 /// The whole file.
-#[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct File {
     /// Rows, in the order of names, platforms and releases.
-    #[serde(default)]
-    pub wheel: Vec<Wheel>,
+    pub wheel: NamedRows<Wheel>,
 }
 
 /// What the wheels of some releases say of themselves, all alike.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Wheel {
     /// The distribution.
-    pub name: String,
-    /// The first release.
-    pub from: String,
-    /// The last release that was read and says the same; inclusive.
-    pub to: String,
+    pub name: Name,
+    /// The releases: to the last one that was read and says the same.
+    pub span: Span,
     /// As env.toml writes it.
-    pub platform: String,
-    /// The releases of torch that export every symbol it takes, as PEP 440 specifiers; absent when it takes none of torch.
+    pub platform: Platform,
+    /// The releases of torch that export every symbol it takes; absent when it takes none of torch.
     #[serde(default)]
-    pub torch: Option<String>,
+    pub torch: Option<VersionSpecifiers>,
     /// True when it takes torch's stable ABI alone, so that later releases of torch load it too.
     #[serde(default)]
     pub stable_abi: bool,
@@ -43,7 +46,22 @@ pub struct Wheel {
     pub ptx: Vec<String>,
     /// The newest version of the PTX ISA in it.
     #[serde(default)]
-    pub ptx_isa: Option<String>,
+    pub ptx_isa: Option<SystemVersion>,
     /// Each wheel that was read, with its digest.
     pub source: Vec<String>,
 }
+
+impl Row for Wheel {
+    // Of the releases between two rows nobody read a wheel.
+    const COMPLETE: bool = false;
+
+    fn span(&self) -> Option<&Span> {
+        Some(&self.span)
+    }
+
+    fn subjects(&self) -> Vec<String> {
+        vec![format!("{} on {}", self.name, self.platform)]
+    }
+}
+
+named!(Wheel);

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::testing::{Pin, linux, machine, violations};
 use crate::machine::{Libraries, Machine, Platform};
 use crate::matrix;
+use crate::name::Name;
 use crate::rules::onnx_model::Model;
 
 /// Sets are judged with the libraries of the system, so that the wheels need not be listed.
@@ -247,15 +248,15 @@ fn models_too_new_for_the_runtime() {
 fn every_fact_can_be_quoted() {
     let machine = machine();
     let model = Model { opset: Some(17), ir: None };
-    let bound = matrix::bound().bound.iter().map(|row| (&row.name, &row.from));
-    let choices = matrix::companions().cuda_choice.iter().map(|row| (&row.name, &row.from));
-    let companions = matrix::companions().torch.iter().map(|row| (&row.name, &row.version));
-    let fixed = ["torch", "onnxruntime-gpu", "onnx"].map(str::to_owned);
-    let version = "1.18.1".to_owned();
+    let bound = matrix::bound().bound.iter().map(|row| (row.name, &row.span.from));
+    let choices = matrix::companions().cuda_choice.iter().map(|row| (row.name, &row.span.from));
+    let companions = matrix::companions().torch.iter().map(|row| (row.name, &row.version));
+    let fixed = ["torch", "onnxruntime-gpu", "onnx"].map(|name| Name::new(name).expect("valid"));
+    let version = "1.18.1".parse().expect("valid");
     let all =
-        bound.chain(choices).chain(companions).chain(fixed.iter().map(|name| (name, &version)));
+        bound.chain(choices).chain(companions).chain(fixed.iter().map(|name| (*name, &version)));
     for (name, version) in all {
-        let pin = Pin::pypi(name, version);
+        let pin = Pin::pypi(name.as_str(), &version.to_string());
         let mut constraints = super::constraints(&pin.build(), &machine, Some(&model));
         // Some rows speak of the libraries of the system.
         constraints.extend(super::constraints(&pin.build(), &system(), Some(&model)));
