@@ -55,7 +55,7 @@ fn report(problem: Problem, index: Index) -> String {
     let mut lines: Vec<String> = conflict.statements().into_iter().map(said).collect();
     assert!(lines.len() <= 10, "too long:\n{}", lines.join("\n"));
     lines.extend(conflict.hints.iter().map(|hint| format!("note: {hint}")));
-    let budget = Budget { time: Duration::from_secs(60), ..Budget::default() };
+    let budget = Budget { waiting: Duration::from_secs(60), ..Budget::default() };
     let found = fix::find(&problem, &catalog, &conflict, Vec::new(), budget);
     for fix in &found.fixes {
         let changes: Vec<String> = fix.changes.iter().map(change).collect();

@@ -3,6 +3,7 @@
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use cuda_lock_constraint::fix;
 use cuda_lock_constraint::solve::{Conflict, Problem, Solution, SolveError};
@@ -106,7 +107,9 @@ impl Run<'_> {
         let locks: Vec<Option<Pylock>> = plans.iter().map(|plan| self.existing(plan)).collect();
         let work: Vec<(&Plan, Option<&Pylock>)> =
             plans.iter().zip(locks.iter().map(Option::as_ref)).collect();
+        let started = Instant::now();
         let parties = self.agreed(&work);
+        let solved = started.elapsed();
         progress.clear();
         for ((plan, lock), party) in work.into_iter().zip(parties) {
             let paths = self.paths(plan);
@@ -140,7 +143,7 @@ impl Run<'_> {
                     exit = Exit::No;
                     decisions += found.decisions;
                     let problem = party.refused.as_deref().unwrap_or(&plan.problem);
-                    self.refuse((plan, problem), &found, &mut reports);
+                    self.refuse((plan, problem), &found, solved, &mut reports);
                 }
                 Err(SolveError::Catalog(error)) => return Err(Exit::unreadable(&error)),
             }
@@ -211,11 +214,12 @@ impl Run<'_> {
         }
     }
 
-    /// Says why there is no answer, then looks for changes after which there is one.
+    /// Says why there is no answer, then looks for changes after which there is one. `solved` is how long it took to know that.
     fn refuse(
         &self,
         (plan, problem): (&Plan, &Problem),
         found: &Conflict,
+        solved: Duration,
         reports: &mut Vec<json::TargetReport>,
     ) {
         let target = plan.spec.name.as_deref();
@@ -235,7 +239,7 @@ impl Run<'_> {
             }
         }
         let others = plan::other_backends(self.manifest, self.args, plan, self.answers);
-        let tried = fix::find(problem, &self.catalog, found, others, fix::Budget::default());
+        let tried = fix::find(problem, &self.catalog, found, others, fix::Budget::after(solved));
         let located = fixes::located(&tried, self.manifest, plan);
         if json {
             reports.push(json::unsolved(target, found, &tried, located));
