@@ -4,6 +4,7 @@ mod others;
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use cuda_lock_constraint::fix::{self, Found};
 use cuda_lock_constraint::name::Name;
@@ -67,7 +68,9 @@ impl Run {
             self.plans.iter().map(|plan| self.existing(plan, &mut report.notes)).collect();
         let work: Vec<(&Plan, Option<&Pylock>)> =
             self.plans.iter().zip(locks.iter().map(Option::as_ref)).collect();
+        let started = Instant::now();
         let parties = self.agreed(&work, &mut report.notes);
+        let taken = started.elapsed();
         for ((plan, lock), party) in work.into_iter().zip(parties) {
             let outcome = match party.outcome {
                 Ok((problem, solution)) => {
@@ -77,7 +80,7 @@ impl Run {
                 Err(SolveError::Conflict(conflict)) => {
                     report.decisions += conflict.decisions;
                     let problem = party.refused.unwrap_or_else(|| Arc::new(plan.problem.clone()));
-                    Err(Box::new(Refusal { run: self, plan, problem, conflict }))
+                    Err(Box::new(Refusal { run: self, plan, problem, conflict, taken }))
                 }
                 Err(SolveError::Catalog(error)) => return Err(error.into()),
             };
@@ -147,6 +150,8 @@ pub struct Refusal<'r> {
     run: &'r Run,
     plan: &'r Plan,
     problem: Arc<Problem>,
+    /// How long it took to know that there is no answer.
+    taken: Duration,
     /// What collides.
     pub conflict: Box<Conflict>,
 }
@@ -201,7 +206,7 @@ impl Refusal<'_> {
     #[must_use]
     pub fn remedies(&self, conflict: &Conflict) -> Remedies {
         let others = others::other_backends(self.run, self.plan);
-        let budget = fix::Budget::default();
+        let budget = fix::Budget::after(self.taken);
         let found = fix::find(&self.problem, &self.run.catalog, conflict, others, budget);
         let fixes = fixes::located(&found, &self.run.manifest, self.plan);
         Remedies { found, fixes }

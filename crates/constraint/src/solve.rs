@@ -3,7 +3,7 @@
 //! [`solve`] runs on the calling thread and blocks on the catalog; all fetching ahead is done by the catalog on threads of
 //! its own. The modules: [`problem`] is what is asked; `candidates` which builds a project has for the target; `edges`
 //! turns facts into what PubGrub calls dependencies; `layers` decides driver, CUDA and cuDNN; `order` says what is decided
-//! first; `speculate` fetches ahead; `reach` and `attempts` draw in the indexes; [`solution`] is the answer, [`conflict`] the proof that there is none.
+//! first, and `walks` who turned out to have been decided too late; `speculate` fetches ahead; `reach` and `attempts` draw in the indexes; [`solution`] is the answer, [`conflict`] the proof that there is none.
 
 mod attempts;
 mod candidates;
@@ -19,7 +19,9 @@ pub mod solution;
 mod speculate;
 pub mod stack;
 mod urls;
+mod walks;
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -43,8 +45,9 @@ use crate::constraint::{Force, Reason};
 use crate::name::Name;
 use crate::package::Package;
 use crate::rules;
-use crate::solve::provider::Provider;
+use crate::solve::provider::{Halt, Provider};
 use crate::solve::reach::Reach;
+use crate::solve::walks::Ranks;
 use crate::version::{DistVersion, Version};
 use crate::wheel::Tags;
 
@@ -59,31 +62,46 @@ pub enum SolveError {
     Catalog(#[from] CatalogError),
 }
 
-/// One solve with a fixed reach.
+/// One solve with a fixed reach. `ranks` is what earlier ones found out about the order.
 fn attempt(
     problem: &Arc<Problem>,
     catalog: &Arc<dyn Catalog>,
     reach: &Reach,
+    ranks: &RefCell<Ranks>,
 ) -> Result<Solution, SolveError> {
     let tags = Arc::new(Tags::for_target(&problem.target));
-    let provider = Provider::new(Arc::clone(problem), Arc::clone(catalog), tags, reach.clone());
-    let outcome = pubgrub::resolve(&provider, Package::Root, layers::root_version());
-    if let Some(fault) = catalog.fault() {
-        return Err(SolveError::Catalog(fault));
-    }
-    match outcome {
-        Ok(selected) => {
-            let selected: BTreeMap<Package, Version> = selected.into_iter().collect();
-            Ok(answer(&provider, &selected)?)
+    let provider = Provider::new(
+        Arc::clone(problem),
+        Arc::clone(catalog),
+        tags,
+        reach.clone(),
+        ranks.borrow().clone(),
+    );
+    loop {
+        let outcome = pubgrub::resolve(&provider, Package::Root, layers::root_version());
+        if let Some(fault) = catalog.fault() {
+            return Err(SolveError::Catalog(fault));
         }
-        Err(PubGrubError::NoSolution(tree)) => {
-            Err(SolveError::Conflict(Box::new(Conflict::new(&provider, &tree))))
+        match outcome {
+            Ok(selected) => {
+                let selected: BTreeMap<Package, Version> = selected.into_iter().collect();
+                return Ok(answer(&provider, &selected)?);
+            }
+            Err(PubGrubError::NoSolution(tree)) => {
+                return Err(SolveError::Conflict(Box::new(Conflict::new(&provider, &tree))));
+            }
+            Err(
+                PubGrubError::ErrorRetrievingDependencies { source, .. }
+                | PubGrubError::ErrorChoosingVersion { source, .. }
+                | PubGrubError::ErrorInShouldCancel(source),
+            ) => match source {
+                Halt::Catalog(error) => return Err(SolveError::Catalog(error)),
+                Halt::Walking => {
+                    provider.start_again();
+                    ranks.replace(provider.walks.borrow().ranks().clone());
+                }
+            },
         }
-        Err(
-            PubGrubError::ErrorRetrievingDependencies { source, .. }
-            | PubGrubError::ErrorChoosingVersion { source, .. }
-            | PubGrubError::ErrorInShouldCancel(source),
-        ) => Err(SolveError::Catalog(source)),
     }
 }
 

@@ -35,6 +35,11 @@ impl Inner {
         if let Some(why) = self.silent.why(name, file) {
             return Some(Err(unavailable(name, file, why)));
         }
+        // An sdist is read as a whole or not at all: its length is known beforehand, with a network and without.
+        let is_whole = !file.filename.ends_with(".whl") && file.core_metadata == CoreMetadata::No;
+        if is_whole && file.size.is_some_and(|size| size > self.max_download) {
+            return Some(Err(self.too_large(name, file, file.size)));
+        }
         if let Some(said) = self.cache.as_ref().and_then(|cache| cache.metadata(name, file)) {
             add(&self.counters.cached_metadata, 1);
             return Some(self.said_of(name, file, said));
@@ -54,11 +59,21 @@ impl Inner {
         self.observer.event(Event::Started { kind: Kind::Metadata, name: &file.filename });
         let result = self.fetch_metadata(name, file).await;
         self.observer.event(Event::Finished { kind: Kind::Metadata, name: &file.filename });
-        let said = result?;
+        let said = match result {
+            Err(CatalogError::Unavailable(why)) if self.is_final(file) => {
+                Said::Nothing(why.to_string())
+            }
+            other => other?,
+        };
         if let Some(cache) = &self.cache {
             cache.keep_metadata(name, file, &said);
         }
         self.said_of(name, file, said)
+    }
+
+    /// Whether a file that could not be used will not do next time either: it never changes, and its length was no reason.
+    fn is_final(&self, file: &File) -> bool {
+        file.sha256.is_some() && file.size.is_some_and(|size| size <= self.max_download)
     }
 
     fn said_of(&self, name: Name, file: &File, said: Said) -> MetadataResult {

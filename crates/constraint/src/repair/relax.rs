@@ -13,7 +13,7 @@ use pep440_rs::Version as Pep440;
 use super::{Wanted, asked, wording};
 use crate::audit::{Code, Question, Verdict};
 use crate::catalog::Catalog;
-use crate::fix::Bounded;
+use crate::fix::{Bounded, Time};
 use crate::name::Name;
 use crate::requirement::Requirement;
 use crate::rules::torch::TORCH;
@@ -285,7 +285,8 @@ impl<'a> Search<'a> {
             }
             problem.policy.preferences.extend(prefer.iter().map(|(n, v)| (*n, v.clone())));
         }
-        let bounded = Arc::new(Bounded::new(Arc::clone(self.catalog), u64::MAX, self.deadline));
+        let bounded =
+            Arc::new(Bounded::new(Arc::clone(self.catalog), u64::MAX, Time::Until(self.deadline)));
         let solved = solve(Arc::new(problem), bounded.clone());
         match solved {
             Ok(solution) => Ok(solution),

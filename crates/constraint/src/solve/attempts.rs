@@ -1,6 +1,6 @@
 //! In which order the indexes are drawn in: PyPI alone first, then the indexes of other builds as they are needed.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 use pep440_rs::Version as Pep440;
@@ -35,8 +35,9 @@ pub fn solve(problem: Arc<Problem>, catalog: Arc<dyn Catalog>) -> Result<Solutio
 /// Solves one problem as its policy has it.
 fn solve_as(problem: &Arc<Problem>, catalog: &Arc<dyn Catalog>) -> Result<Solution, SolveError> {
     let decided = Cell::new(0);
+    let ranks = RefCell::default();
     let at = |reach: Reach| {
-        let outcome = attempt(problem, catalog, &reach);
+        let outcome = attempt(problem, catalog, &reach, &ranks);
         decided.set(decided.get() + decisions(&outcome));
         outcome
     };

@@ -14,7 +14,7 @@ use crate::requirement::Requirement;
 use crate::rules;
 use crate::solve::layers;
 use crate::solve::order::Priority;
-use crate::solve::provider::{Needs, Provider, Unusable};
+use crate::solve::provider::{Halt, Needs, Provider, Unusable};
 use crate::version::{DistVersion, Range, Version, if_present, python_range};
 
 impl Provider {
@@ -89,6 +89,7 @@ impl Provider {
             ),
             None => (self.range_of(requirement), reason.clone()),
         };
+        self.ask_for_extras(name, &requirement.extras);
         let extras = requirement.extras.iter().copied().map(Some);
         for extra in std::iter::once(None).chain(extras) {
             constraints.push(Constraint {
@@ -225,11 +226,25 @@ impl Provider {
         Ok(Ok(constraints))
     }
 
+    /// The extras that are asked for of a distribution, as its own edges: each has its version, or is not wanted. Without them
+    /// an extra whose needs cannot be met would walk through all its releases before the distribution itself is given up.
+    fn bound_extras(&self, package: Package, version: &Version) -> Vec<Constraint> {
+        let Package::Dist { name, extra: None } = package else { return Vec::new() };
+        let bound = |extra| Constraint {
+            subject: (package, version.clone()),
+            package: Package::Dist { name, extra: Some(extra) },
+            range: if_present(&Range::singleton(version.clone())),
+            force: Force::IfPresent,
+            reason: Reason::Extra,
+        };
+        self.extras_of(name).into_iter().map(bound).collect()
+    }
+
     /// The range of a `Requires-Python`; one that cannot be read is ignored, as installers do.
     ///
     /// An upper bound is a guess about Pythons that did not exist yet. It is respected, but whoever pins a release with
     /// `==` has decided for it, as uv sees it too; the answer then carries a warning.
-    fn python_of(&self, name: Name, specifiers: &str) -> Option<Range> {
+    pub(super) fn python_of(&self, name: Name, specifiers: &str) -> Option<Range> {
         let mut specifiers: VersionSpecifiers = specifiers.parse().ok()?;
         if self.is_pinned(name) {
             let upper = |o: &Operator| matches!(o, Operator::LessThan | Operator::LessThanEqual);
@@ -275,7 +290,7 @@ impl DependencyProvider for Provider {
     type VS = Range;
     type Priority = Priority;
     type M = Unusable;
-    type Err = CatalogError;
+    type Err = Halt;
 
     fn prioritize(
         &self,
@@ -286,11 +301,7 @@ impl DependencyProvider for Provider {
         self.priority(*package, range, statistics.conflict_count())
     }
 
-    fn choose_version(
-        &self,
-        package: &Package,
-        range: &Range,
-    ) -> Result<Option<Version>, CatalogError> {
+    fn choose_version(&self, package: &Package, range: &Range) -> Result<Option<Version>, Halt> {
         self.choose(*package, range)
     }
 
@@ -298,11 +309,17 @@ impl DependencyProvider for Provider {
         &self,
         package: &Package,
         version: &Version,
-    ) -> Result<Dependencies<Package, Range, Unusable>, CatalogError> {
+    ) -> Result<Dependencies<Package, Range, Unusable>, Halt> {
         let needs = match self.needs(*package, version)? {
             Ok(needs) => needs,
-            Err(unusable) => return Ok(Dependencies::Unavailable(unusable)),
+            Err(unusable) => {
+                self.walks.borrow_mut().is_unfit(*package);
+                return Ok(Dependencies::Unavailable(unusable));
+            }
         };
+        if needs.iter().any(|c| self.facts().holds(c.package, &c.range) == Some(false)) {
+            self.walks.borrow_mut().is_unfit(*package);
+        }
         let mut dependencies = Vec::with_capacity(needs.len());
         for constraint in &*needs {
             // What the machine satisfies anyway needs no edge; the root's own edges make the machine known.
@@ -321,6 +338,10 @@ impl DependencyProvider for Provider {
             }
             dependencies.push((constraint.package, constraint.range.clone()));
             self.remember(Rc::clone(constraint));
+        }
+        for constraint in self.bound_extras(*package, version) {
+            dependencies.push((constraint.package, constraint.range.clone()));
+            self.remember(Rc::new(constraint));
         }
         Ok(Dependencies::Available(dependencies.into_iter().collect()))
     }

@@ -1,12 +1,13 @@
 //! The graph as PubGrub asks for it: packages, versions and edges, each edge kept with its reason.
 
 use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::catalog::{Catalog, CatalogError, Metadata, Project};
+use crate::catalog::{Catalog, CatalogError, File, Metadata, Project};
 use crate::constraint::Constraint;
 use crate::name::Name;
 use crate::package::Package;
@@ -18,11 +19,23 @@ use crate::solve::problem::{Problem, Resolution, Source};
 use crate::solve::reach::Reach;
 use crate::solve::speculate::Speculator;
 use crate::solve::urls::Urls;
+use crate::solve::walks::{Ranks, Walks};
 use crate::version::{DistVersion, Range, SourceId, Version};
 use crate::wheel::Tags;
 
 /// Why a single build cannot be used, where no edge can say it.
 pub type Unusable = Arc<str>;
+
+/// Why a solve stops before it has an answer or a proof.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Halt {
+    /// An index could not be read.
+    #[error(transparent)]
+    Catalog(#[from] CatalogError),
+    /// A project walks through its releases: it has to be decided earlier.
+    #[error("a project walks through its releases")]
+    Walking,
+}
 
 /// What one package at one version needs.
 pub(super) type Needs = Rc<[Rc<Constraint>]>;
@@ -52,6 +65,10 @@ pub(super) struct Provider {
     chosen: RefCell<FxHashMap<Name, Version>>,
     /// What each package needs at the version it had last: most keep it, and the answer is made of these.
     needs: RefCell<FxHashMap<Package, (Version, Needs)>>,
+    /// The extras that were asked for.
+    extras: RefCell<FxHashMap<Name, BTreeSet<Name>>>,
+    /// Who goes before its peers.
+    pub(super) walks: RefCell<Walks>,
     /// Every edge handed out, for the report: who needs it.
     edges: RefCell<Edges>,
     rejections: RefCell<Vec<Rejection>>,
@@ -67,6 +84,7 @@ impl Provider {
         catalog: Arc<dyn Catalog>,
         tags: Arc<Tags>,
         reach: Reach,
+        ranks: Ranks,
     ) -> Self {
         let requirements = RequirementCache::new(problem.target.marker_environment());
         let speculator = Speculator::new(
@@ -101,6 +119,8 @@ impl Provider {
             order: RefCell::default(),
             chosen: RefCell::default(),
             needs: RefCell::default(),
+            extras: RefCell::default(),
+            walks: RefCell::new(Walks::new(ranks)),
             edges: RefCell::default(),
             rejections: RefCell::default(),
             rejected: RefCell::default(),
@@ -116,6 +136,13 @@ impl Provider {
 
     pub(super) fn count_decision(&self) {
         self.decisions.set(self.decisions.get() + 1);
+    }
+
+    /// Forgets the decisions of this attempt for the next one; what was read stays.
+    pub(super) fn start_again(&self) {
+        self.walks.borrow_mut().start_again();
+        self.edges.borrow_mut().clear();
+        self.chosen.borrow_mut().clear();
     }
 
     pub(super) fn catalog(&self) -> &dyn Catalog {
@@ -178,6 +205,18 @@ impl Provider {
         self.requirements.applies(requirement, extra)
     }
 
+    /// Notes that extras of a distribution are asked for.
+    pub(super) fn ask_for_extras(&self, name: Name, extras: &[Name]) {
+        if !extras.is_empty() {
+            self.extras.borrow_mut().entry(name).or_default().extend(extras);
+        }
+    }
+
+    /// The extras of a distribution that were asked for so far.
+    pub(super) fn extras_of(&self, name: Name) -> Vec<Name> {
+        self.extras.borrow().get(&name).map_or_else(Vec::new, |e| e.iter().copied().collect())
+    }
+
     /// The one build that a URL names.
     pub(super) fn url_range(&self, name: Name, url: &UrlRequirement) -> Range {
         let (range, new) = self.urls.borrow_mut().register(name, url);
@@ -200,9 +239,7 @@ impl Provider {
 
     /// The versions of a package that exist, ascending; empty for layers and for projects that were never asked for.
     pub(super) fn known_versions(&self, package: Package) -> Vec<Version> {
-        let known =
-            package.dist_name().and_then(|name| self.candidates.borrow().get(&name).cloned());
-        match known.flatten() {
+        match package.dist_name().and_then(|name| self.known_candidates(name)) {
             Some(candidates) => candidates.builds().map(|build| build.tagged().clone()).collect(),
             None => Vec::new(),
         }
@@ -353,24 +390,42 @@ impl Provider {
             2 => 8,
             6 => 16,
             16 => 32,
-            n if n > 16 && n % 32 == 0 => 48,
+            n if n > 16 && n % 24 == 0 => 48,
             _ => return,
         };
         if !self.catalog.wants_hints() {
             return;
         }
         let judge = self.judge();
-        candidates
-            .in_range(range, false)
-            .filter(|build| build.tagged() < chosen)
+        // Below what the range of now still has comes what it excludes for the moment: a project that is pinned by another
+        // one which walks (botocore by boto3) is walked down with it.
+        let within = candidates.in_range(range, false).filter(|build| build.tagged() < chosen);
+        let beyond = candidates
+            .in_order(false)
+            .filter(|build| build.tagged() < chosen && !range.contains(build.tagged()));
+        within
+            .chain(beyond)
+            .filter(|build| build.version().version().is_some_and(pep440_rs::Version::is_stable))
             .filter_map(|build| {
                 let release = build.release(&judge);
-                release.has_wheel().then_some(()).and(release.file()).map(|file| (build, file))
+                let file = release.file().filter(|_| release.has_wheel())?;
+                self.runs_here(name, file).then_some((build, file))
             })
             .take(batch)
             .for_each(|(build, file)| {
                 self.speculator.expect_metadata(build.version().source(), name, file);
             });
+    }
+
+    /// Whether the page says that a file is for the Python of the target, or says nothing.
+    fn runs_here(&self, name: Name, file: &File) -> bool {
+        let stated = file.requires_python.as_ref().and_then(|stated| self.python_of(name, stated));
+        stated.is_none_or(|range| self.facts().holds(Package::Python, &range) != Some(false))
+    }
+
+    /// The builds of a project, when they were looked at before.
+    pub(super) fn known_candidates(&self, name: Name) -> Option<Rc<Candidates>> {
+        self.candidates.borrow().get(&name).cloned().flatten()
     }
 
     /// Whether the builds of a project were looked at in this solve.

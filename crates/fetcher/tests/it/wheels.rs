@@ -253,6 +253,32 @@ fn what_is_too_large_to_download_is_said() {
 }
 
 #[test]
+fn what_an_sdist_was_passed_over_for_is_known_offline() {
+    let broken = b"no archive".to_vec();
+    for (size, limit) in [(3 << 20, 1 << 20), (broken.len(), 1 << 20)] {
+        let (bytes, digest) = (broken.clone(), hex(&broken));
+        let server = Server::start(move |seen| match seen.path.as_str() {
+            "/simple/foo/" => {
+                let page = format!(
+                    r#"{{"meta":{{"api-version":"1.1"}},"name":"foo","files":[{{"filename":"foo-1.0.tar.gz","url":"/files/foo-1.0.tar.gz","hashes":{{"sha256":"{digest}"}},"size":{size}}}]}}"#
+                );
+                Reply::new(200, page).with("content-type", "application/vnd.pypi.simple.v1+json")
+            }
+            _ => Reply::new(200, bytes.clone()),
+        });
+        let cache = tempfile::tempdir().expect("a folder");
+        let said = |mode| {
+            let mut config = config(source(server.url("/simple/")), cache.path(), mode);
+            config.max_download = limit;
+            let metadata = first_metadata(&fetcher(config));
+            assert!(matches!(metadata, Err(CatalogError::Unavailable(_))), "{metadata:?}");
+            error(metadata)
+        };
+        assert_eq!(said(Mode::Online), said(Mode::Offline));
+    }
+}
+
+#[test]
 fn a_downloaded_wheel_must_have_the_digest_of_the_page() {
     let bytes = wheel(3);
     for (digest, good) in [(hex(&bytes), true), (hex(b"another"), false)] {
