@@ -85,7 +85,7 @@ impl Answer<'_> {
             return None;
         }
         let known = self.sources.all.get(usize::from(chosen.version.source().0))?;
-        Some(known.config.url.to_string())
+        Some(known.config.url.public().to_string())
     }
 
     fn metadata(&self) -> LockMetadata {
@@ -113,7 +113,7 @@ impl Answer<'_> {
                 .filter(|known| used.contains(&known.source.name.as_str()))
                 .map(|known| LockedIndex {
                     name: known.source.name.clone(),
-                    url: known.config.url.to_string(),
+                    url: known.config.url.public().to_string(),
                     flat: known.config.format == cuda_lock_fetcher::SourceFormat::Flat,
                 })
                 .collect(),

@@ -12,6 +12,7 @@ mod output;
 mod plan;
 mod problem;
 mod run;
+mod signals;
 mod targets;
 
 use std::process::ExitCode;
@@ -31,6 +32,7 @@ fn main() -> ExitCode {
             return exit.into();
         }
     };
+    signals::heed();
     match cli.command {
         Command::Resolve(args) => commands::resolve::run(&args),
         Command::Explain(args) => commands::explain::run(&args),

@@ -22,6 +22,7 @@ use cuda_lock_formats::manifest::{
     self, Backends, ExcludeNewer, Manifest, PythonRequest, ResolutionMode, TargetSpec,
 };
 use cuda_lock_formats::onnx_model::read_model;
+use cuda_lock_formats::regular::{self, TEXT_LIMIT};
 use pep440_rs::Version as Pep440;
 use serde_spanned::Spanned;
 
@@ -123,7 +124,7 @@ pub fn sources(manifest: &Manifest, manifest_path: &Path) -> Result<Sources, Dia
 /// # Errors
 /// When it cannot be used; the reason has been printed.
 pub fn read_manifest(path: &Path) -> Result<Manifest, Exit> {
-    let bytes = fs_err::read(path).map_err(|error| {
+    let bytes = regular::read(path, TEXT_LIMIT).map_err(|error| {
         message::error(format_args!("{error}"));
         if error.kind() == std::io::ErrorKind::NotFound {
             message::help("name the file, as in: cuda-lock resolve path/to/env.toml");

@@ -10,12 +10,16 @@ use cuda_lock_fetcher::Fetcher;
 use cuda_lock_formats::atomic::{Output, write_all};
 use cuda_lock_formats::manifest::{self, Manifest};
 use cuda_lock_formats::problem::{FORMAT, Header, Model, ProblemFile, Recording, Replay, Upgrade};
+use cuda_lock_formats::regular::{self, TEXT_LIMIT};
 use serde_spanned::Spanned;
 
 use crate::args::{self, Resolve, Within};
 use crate::exit::Exit;
 use crate::output::message;
 use crate::plan::{Plan, Sources};
+
+/// The most bytes of a problem file: it holds what the indexes said.
+const PROBLEM_LIMIT: u64 = 256 << 20;
 
 /// Where the answers of a run come from, and whether they are written down.
 pub enum Answers {
@@ -62,18 +66,22 @@ impl Answers {
             return BTreeMap::new();
         }
         let lock = |plan: &Plan| {
-            let text = fs_err::read_to_string(path(plan)).ok()?;
+            let text = String::from_utf8(regular::read(&path(plan), TEXT_LIMIT).ok()?).ok()?;
             Some((plan.spec.name.clone().unwrap_or_default(), text))
         };
         plans.iter().filter_map(lock).collect()
     }
 
-    /// The text of the lock of a target, which a file holds or which is at `path`.
-    #[must_use]
-    pub fn lock(&self, target: Option<&str>, path: &Path) -> Option<String> {
+    /// The lock of a target, which a file holds or which is at `path`; `None` when there is none.
+    ///
+    /// # Errors
+    /// When it is there and cannot be read.
+    pub fn lock(&self, target: Option<&str>, path: &Path) -> std::io::Result<Option<Vec<u8>>> {
         match self {
-            Self::Saved(_, header) => header.locks.get(target.unwrap_or_default()).cloned(),
-            Self::Indexes | Self::Noted(_) => fs_err::read_to_string(path).ok(),
+            Self::Saved(_, header) => {
+                Ok(header.locks.get(target.unwrap_or_default()).map(|text| text.clone().into()))
+            }
+            Self::Indexes | Self::Noted(_) => crate::run::bytes_of(path),
         }
     }
 }
@@ -83,7 +91,7 @@ impl Answers {
 /// # Errors
 /// When it cannot be used; the reason has been printed.
 pub fn read(args: &Resolve, path: &Path) -> Result<(Resolve, Manifest, Answers), Exit> {
-    let bytes = fs_err::read(path).map_err(|error| {
+    let bytes = regular::read(path, PROBLEM_LIMIT).map_err(|error| {
         message::error(error);
         Exit::BadInput
     })?;

@@ -1,5 +1,6 @@
 //! What the targets of one run share: the sources, the catalog, the locks beside env.toml, and how each is solved.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -9,8 +10,10 @@ use cuda_lock_constraint::solve::{Problem, Solution, SolveError, solve};
 use cuda_lock_fetcher::Fetcher;
 use cuda_lock_formats::manifest::Manifest;
 use cuda_lock_formats::pylock::Pylock;
+use cuda_lock_formats::regular::{self, TEXT_LIMIT};
 
 use crate::args::Resolve;
+use crate::exit::Exit;
 use crate::kept::Kept;
 use crate::output::{json, message};
 use crate::plan::{Plan, Sources};
@@ -97,10 +100,21 @@ impl Run<'_> {
     }
 
     /// The lock that is there, or that the problem file holds.
-    #[must_use]
-    pub fn existing(&self, plan: &Plan) -> Option<Pylock> {
+    ///
+    /// # Errors
+    /// When it is there and cannot be read, unless every pin may move anyway; the reason has been printed.
+    pub fn existing(&self, plan: &Plan) -> Result<Option<Pylock>, Exit> {
         let path = self.paths(plan).lock;
-        readable(&self.answers.lock(plan.spec.name.as_deref(), &path)?, &path)
+        let bytes = self.answers.lock(plan.spec.name.as_deref(), &path);
+        let read = bytes.map_err(|error| error.to_string()).and_then(|b| parse(b, &path));
+        match read {
+            Ok(lock) => Ok(lock),
+            Err(why) if self.args.upgrade.upgrade => {
+                message::warning(format_args!("every version is chosen anew: {why}"));
+                Ok(None)
+            }
+            Err(why) => Err(unreadable(&why)),
+        }
     }
 
     /// The files of a target.
@@ -111,25 +125,40 @@ impl Run<'_> {
 }
 
 /// The lock that is there.
-#[must_use]
-pub fn existing(paths: &Paths) -> Option<Pylock> {
-    readable(&fs_err::read_to_string(&paths.lock).ok()?, &paths.lock)
+///
+/// # Errors
+/// When it is there and cannot be read; the reason has been printed.
+pub fn existing(paths: &Paths) -> Result<Option<Pylock>, Exit> {
+    let bytes = bytes_of(&paths.lock).map_err(|error| error.to_string());
+    bytes.and_then(|bytes| parse(bytes, &paths.lock)).map_err(|why| unreadable(&why))
 }
 
-/// A lock's pins are only a preference, so one that cannot be read is no error.
-fn readable(text: &str, path: &Path) -> Option<Pylock> {
-    match Pylock::parse(text, &path.display().to_string()) {
-        Ok(lock) => Some(lock),
-        Err(why) => {
-            if let Some(first) = why.iter().next() {
-                message::warning(format_args!(
-                    "every version is chosen anew: {}",
-                    first.one_line()
-                ));
-            }
-            None
-        }
+/// The bytes of a lock, `None` when there is none.
+///
+/// # Errors
+/// When it is there and cannot be read.
+pub fn bytes_of(path: &Path) -> io::Result<Option<Vec<u8>>> {
+    match regular::read(path, TEXT_LIMIT) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
     }
+}
+
+fn parse(bytes: Option<Vec<u8>>, path: &Path) -> Result<Option<Pylock>, String> {
+    let Some(bytes) = bytes else { return Ok(None) };
+    Pylock::parse_bytes(&bytes, &path.display().to_string()).map(Some).map_err(|why| {
+        why.iter().next().map(|first| first.one_line().to_string()).unwrap_or_default()
+    })
+}
+
+/// A lock that cannot be read is not an absent one: without it every pin would move, and nobody asked for that.
+fn unreadable(why: &str) -> Exit {
+    message::error(format_args!("the lock cannot be read, so its pins cannot be kept: {why}"));
+    message::help(
+        "restore the file, for example from version control; or choose every version anew: cuda-lock resolve --upgrade",
+    );
+    Exit::BadInput
 }
 
 /// The files of one target, beside env.toml.

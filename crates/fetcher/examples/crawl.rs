@@ -45,7 +45,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let source = SourceConfig {
         id: SOURCE,
         name: "index".to_owned(),
-        url,
+        url: url.into(),
         format: SourceFormat::Simple,
         forbidden_means_absent: false,
     };

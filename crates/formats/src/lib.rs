@@ -20,6 +20,7 @@ pub mod onnx_model;
 mod pep508;
 pub mod problem;
 pub mod pylock;
+pub mod regular;
 pub mod requirements_out;
 pub mod rewrite;
 pub mod schema;

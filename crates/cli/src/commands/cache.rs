@@ -95,7 +95,7 @@ fn text(error: &io::Error) -> String {
 
 /// Prints a line. A reader that has gone away wants no more.
 fn say(what: impl std::fmt::Display) -> Result<(), String> {
-    let _ = writeln!(anstream::stdout(), "{what}");
+    let _ = writeln!(crate::output::stdout(), "{what}");
     Ok(())
 }
 

@@ -15,6 +15,7 @@ use std::path::Path;
 use cuda_lock_constraint::matrix;
 use cuda_lock_constraint::solve::{Conflict, SolveError};
 use cuda_lock_formats::pylock::{LockMetadata, Pylock};
+use cuda_lock_formats::regular::{self, TEXT_LIMIT};
 
 use self::reason::{FileReport, Reason, Report};
 use crate::args::Format;
@@ -175,7 +176,7 @@ fn check_requirements(
 
 /// A file, `None` when there is none.
 fn read(path: &Path) -> Result<Option<String>, Exit> {
-    match fs_err::read(path) {
+    match regular::read(path, TEXT_LIMIT) {
         Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(error) => {
@@ -196,7 +197,7 @@ fn explain(run: &Run<'_>, plan: &Plan, found: &Conflict) {
 }
 
 fn print(run: &Run<'_>, report: &Report) {
-    let mut out = anstream::stdout();
+    let mut out = crate::output::stdout();
     if run.args.format == Format::Json {
         if let Ok(text) = serde_json::to_string_pretty(report) {
             let _ = writeln!(out, "{text}");

@@ -55,7 +55,7 @@ fn explain(args: &Explain) -> Result<Exit, Exit> {
     let config = plan::fetcher(&manifest, &sources, &args.network);
     let fetcher = fetching::open(config, &progress)?;
     let catalog: Arc<dyn Catalog> = fetcher.clone();
-    let lock = existing(&Paths::new(&args.manifest, plan.spec.name.as_deref()));
+    let lock = existing(&Paths::new(&args.manifest, plan.spec.name.as_deref()))?;
     let outcome = answer(args, &subject, &plan, lock.as_ref(), &catalog, &progress);
     progress.clear();
     fetcher.finish();
@@ -168,14 +168,14 @@ fn print<T: serde::Serialize>(format: Format, value: &T, text: fn(&T)) {
         Format::Text => text(value),
         Format::Json => {
             if let Ok(json) = serde_json::to_string_pretty(value) {
-                let _ = writeln!(anstream::stdout(), "{json}");
+                let _ = writeln!(crate::output::stdout(), "{json}");
             }
         }
     }
 }
 
 fn print_explanation(explanation: &Explanation) {
-    let mut out = anstream::stdout();
+    let mut out = crate::output::stdout();
     let Explanation { name, version, held_by, newer, not_tried } = explanation;
     let _ = writeln!(out, "{STRONG}{name} {version}{STRONG:#}");
     print_holders(held_by);
@@ -231,7 +231,7 @@ fn rows(explanation: &Explanation) -> Vec<(String, String)> {
 }
 
 fn print_holders(holders: &[Holder]) {
-    let mut out = anstream::stdout();
+    let mut out = crate::output::stdout();
     for holder in holders.iter().take(HOLDERS) {
         let _ = writeln!(out, "  {} needs {}", holder.subject, holder.range);
         let _ = writeln!(out, "      {FAINT}{}{FAINT:#}", holder.source);
@@ -243,7 +243,7 @@ fn print_holders(holders: &[Holder]) {
 }
 
 fn print_drivers(drivers: &Drivers) {
-    let mut out = anstream::stdout();
+    let mut out = crate::output::stdout();
     let rows = [
         ("driver of the machine", &drivers.machine),
         ("CUDA runtime", &drivers.cuda),

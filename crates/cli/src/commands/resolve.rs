@@ -7,7 +7,6 @@ use std::sync::Arc;
 use cuda_lock_constraint::fix;
 use cuda_lock_constraint::solve::{Conflict, Problem, Solution, SolveError};
 use cuda_lock_formats::atomic::{Outcome, Output, write_all};
-use cuda_lock_formats::diagnostic::mask_credentials;
 use cuda_lock_formats::manifest::{ExcludeNewer, Manifest};
 use cuda_lock_formats::pylock::Pylock;
 
@@ -103,7 +102,8 @@ impl Run<'_> {
         let mut reports = Vec::new();
         let mut exit = Exit::Ok;
         let mut decisions = 0;
-        let locks: Vec<Option<Pylock>> = plans.iter().map(|plan| self.existing(plan)).collect();
+        let locks: Vec<Option<Pylock>> =
+            plans.iter().map(|plan| self.existing(plan)).collect::<Result<_, Exit>>()?;
         let work: Vec<(&Plan, Option<&Pylock>)> =
             plans.iter().zip(locks.iter().map(Option::as_ref)).collect();
         let parties = self.agreed(&work);
@@ -180,7 +180,7 @@ impl Run<'_> {
         }
         let target = answer.plan.spec.name.as_ref().map(|name| format!(" for {name}"));
         let count = answer.solution.builds.len();
-        let mut out = anstream::stdout();
+        let mut out = crate::output::stdout();
         let _ = writeln!(out, "Resolved {count} packages{}:\n", target.unwrap_or_default());
         stack::print(answer);
         let _ = writeln!(out);
@@ -199,13 +199,7 @@ impl Run<'_> {
                 .asked_for(name)
                 .into_iter()
                 .filter_map(|id| self.sources.all.get(usize::from(id.0)))
-                .map(|known| {
-                    format!(
-                        "{} ({})",
-                        known.source.name,
-                        mask_credentials(known.config.url.as_str())
-                    )
-                })
+                .map(|known| format!("{} ({})", known.source.name, known.config.url))
                 .collect();
             message::help(format_args!("asked for {name}: {}", asked.join(", ")));
         }
@@ -259,7 +253,7 @@ impl Run<'_> {
         if self.args.quiet || self.args.format == Format::Json {
             return Ok(());
         }
-        let mut out = anstream::stdout();
+        let mut out = crate::output::stdout();
         for (file, outcome) in files.iter().zip(outcomes) {
             let verb = match outcome {
                 Outcome::Created | Outcome::Replaced => "wrote",
@@ -280,6 +274,6 @@ fn exclude_newer(args: &Resolve) -> Result<Option<ExcludeNewer>, Exit> {
 
 fn print_json(report: &json::Report) {
     if let Ok(text) = serde_json::to_string_pretty(report) {
-        let _ = writeln!(std::io::stdout(), "{text}");
+        let _ = writeln!(crate::output::stdout(), "{text}");
     }
 }

@@ -10,6 +10,7 @@ use cuda_lock_constraint::machine::{Libraries, Platform};
 use cuda_lock_constraint::rules::library;
 use cuda_lock_constraint::version::{DistVersion, SourceId};
 use cuda_lock_formats::pylock::{LockMetadata, Pylock};
+use cuda_lock_formats::regular::{self, TEXT_LIMIT};
 use serde::Serialize;
 
 use crate::args::{Format, Verify};
@@ -95,7 +96,7 @@ fn verify(args: &Verify) -> Result<Exit, String> {
 /// The script with the facts of the lock in it.
 fn script(args: &Verify) -> Result<String, String> {
     let name = args.lock.display().to_string();
-    let bytes = fs_err::read(&args.lock).map_err(|error| error.to_string())?;
+    let bytes = regular::read(&args.lock, TEXT_LIMIT).map_err(|error| error.to_string())?;
     let lock = Pylock::parse_bytes(&bytes, &name).map_err(|why| {
         why.iter().map(|problem| problem.one_line()).collect::<Vec<_>>().join("\n")
     })?;

@@ -226,7 +226,7 @@ fn add_own(
     let config = SourceConfig {
         id: sources.next_id(),
         name,
-        url,
+        url: url.into(),
         format: match index.format {
             IndexFormat::Simple => SourceFormat::Simple,
             IndexFormat::Flat => SourceFormat::Flat,
@@ -252,7 +252,7 @@ fn add_known(sources: &mut Sources, known: &Known, moved: Option<Url>) {
     let config = SourceConfig {
         id: sources.next_id(),
         name: known.name.clone(),
-        url,
+        url: url.into(),
         format: match known.row.format {
             Format::Flat => SourceFormat::Flat,
             Format::Json | Format::Html => SourceFormat::Simple,

@@ -44,8 +44,9 @@ pub fn parse_json(body: &[u8], page_url: &Url, project: Name) -> Result<ParsedPa
 /// Reads one file, or says why it is skipped.
 fn read(entry: &Entry<'_>, base: &Base, builder: &mut Builder) -> Result<(Slot, File), String> {
     let slot = builder.slot(filename::version_of(&entry.filename, builder.name())?)?;
-    let link =
-        base.resolve(&entry.url).ok_or_else(|| format!("its URL '{}' is not valid", entry.url))?;
+    let link = base
+        .resolve(&entry.url)
+        .ok_or("its address is none from which this index may have files fetched")?;
     let text = |text: &Option<Text<'_>>| {
         text.as_ref().map(|Text(text)| text.trim().to_owned()).filter(|text| !text.is_empty())
     };

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use cuda_lock_constraint::name::Name;
+use cuda_lock_constraint::secret::redact;
 
 use super::decode::decode_as_pip;
 use super::link::{self, Link};
@@ -15,6 +16,7 @@ use super::model::{
 use super::pep508::{self, SyntaxError};
 use super::sniff::Kind;
 use super::text::{LineEnds, Mapped, line_starts};
+use super::variables::Allowance;
 
 /// An input under construction.
 pub(super) struct Builder<'a> {
@@ -30,6 +32,8 @@ pub(super) struct Builder<'a> {
     pub read: BTreeSet<(String, bool)>,
     /// Files that are being read, outermost first.
     pub stack: Vec<String>,
+    /// How much text variables may still be replaced by.
+    pub allowance: Allowance,
 }
 
 impl<'a> Builder<'a> {
@@ -57,6 +61,7 @@ impl<'a> Builder<'a> {
             opened: BTreeMap::new(),
             read: BTreeSet::new(),
             stack: Vec::new(),
+            allowance: Allowance::default(),
         }
     }
 
@@ -98,8 +103,8 @@ impl<'a> Builder<'a> {
         help: Option<String>,
     ) {
         // Messages quote the file, and indexes may have credentials in their address.
-        let message = link::redact(&message.into());
-        let help = help.map(|help| link::redact(&help));
+        let message = redact(&message.into());
+        let help = help.map(|help| redact(&help));
         self.input.problems.push(Problem { span, code, level, message, help });
     }
 

@@ -7,6 +7,7 @@ use cuda_lock_constraint::matrix::rows::indexes::{Format, Kind};
 use cuda_lock_constraint::name::Name;
 use cuda_lock_constraint::rules::index::{self, Known};
 use cuda_lock_constraint::rules::torch::backend_cuda;
+use cuda_lock_constraint::secret::SecretUrl;
 use cuda_lock_constraint::solve::{Source, SourceKind};
 use cuda_lock_constraint::version::SourceId;
 use cuda_lock_fetcher::{SourceConfig, SourceFormat};
@@ -128,10 +129,10 @@ impl Indexes {
         all.collect()
     }
 
-    /// The address of an index, as a file names it.
+    /// The address of an index, without a secret.
     pub fn address(&self, id: SourceId) -> Option<String> {
         let config = self.configs.get(usize::from(id.0))?;
-        Some(config.url.as_str().trim_end_matches('/').to_owned())
+        Some(config.url.public().as_str().trim_end_matches('/').to_owned())
     }
 
     /// PyPI's number.
@@ -145,7 +146,8 @@ impl Indexes {
         format: SourceFormat,
         forbidden_means_absent: bool,
     ) -> SourceId {
-        let plain = |url: &Url| url.as_str().trim_end_matches('/').to_owned();
+        let url = SecretUrl::from(url);
+        let plain = |url: &SecretUrl| url.public().as_str().trim_end_matches('/').to_owned();
         if let Some(known) = self.configs.iter().find(|config| plain(&config.url) == plain(&url)) {
             return known.id;
         }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use cuda_lock_formats::input::{
     DiskLoader, FileLoader, Input, LoadError, read, read_site_packages,
 };
+use cuda_lock_formats::regular::{self, TEXT_LIMIT};
 
 use crate::args::Audit;
 use crate::exit::Exit;
@@ -65,11 +66,11 @@ pub fn all(args: &Audit) -> Result<Vec<Subject>, Exit> {
 
 fn of_path(path: &Path) -> Result<Subject, Exit> {
     if path.as_os_str() == "-" {
-        let mut bytes = Vec::new();
-        return match std::io::stdin().lock().read_to_end(&mut bytes) {
-            Ok(_) => Ok(Subject::File { name: STDIN.to_owned(), bytes }),
+        let stdin = std::io::stdin().lock();
+        return match regular::read_stream(stdin, "standard input", TEXT_LIMIT) {
+            Ok(bytes) => Ok(Subject::File { name: STDIN.to_owned(), bytes }),
             Err(why) => {
-                message::error(format_args!("standard input: {why}"));
+                message::error(why);
                 Err(Exit::BadInput)
             }
         };
@@ -80,10 +81,12 @@ fn of_path(path: &Path) -> Result<Subject, Exit> {
         return Err(Exit::BadInput);
     }
     let name = path.display().to_string();
-    fs_err::read(path).map(|bytes| Subject::File { name, bytes }).map_err(|why| {
-        message::error(why);
-        Exit::BadInput
-    })
+    regular::read_named(path, TEXT_LIMIT).map(|bytes| Subject::File { name, bytes }).map_err(
+        |why| {
+            message::error(why);
+            Exit::BadInput
+        },
+    )
 }
 
 /// The folder itself, or the site-packages of the environment that it is.
