@@ -29,7 +29,7 @@ mod unix {
                     lock.write().unwrap_or_else(PoisonError::into_inner)
                 };
                 let _held = (write(&atomic::WRITING), write(&cache::WRITING));
-                std::process::exit(128 + signal)
+                std::process::exit(128 + signal);
             });
             if tidy.is_err() || first.next().is_some() {
                 std::process::exit(128 + signal);

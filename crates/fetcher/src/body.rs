@@ -7,9 +7,8 @@ use http::header::CONTENT_ENCODING;
 
 use crate::net::Head;
 
-/// The most bytes of a page, and of METADATA, that are read. The largest pages of PyPI have a third of that; a page takes
-/// ten times its size in memory while it is read.
-pub(crate) const PAGE_LIMIT: u64 = 80 << 20;
+/// The most bytes of a page, and of METADATA, that are read.
+pub(crate) const PAGE_LIMIT: u64 = 128 << 20;
 pub(crate) const METADATA_LIMIT: u64 = 8 << 20;
 
 /// Undoes the compression that the answer names.

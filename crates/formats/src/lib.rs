@@ -16,6 +16,8 @@ mod document;
 pub mod input;
 pub mod lock_diff;
 pub mod manifest;
+#[cfg(test)]
+mod mutants;
 pub mod onnx_model;
 pub mod problem;
 pub mod pylock;

@@ -9,6 +9,7 @@ use cuda_lock_constraint::solve::{Conflict, Problem, Solution, SolveError};
 use cuda_lock_formats::atomic::{Outcome, Output, write_all};
 use cuda_lock_formats::manifest::{ExcludeNewer, Manifest};
 use cuda_lock_formats::pylock::Pylock;
+use url::Url;
 
 use crate::args::{Format, Resolve};
 use crate::commands::check;
@@ -16,7 +17,7 @@ use crate::digests;
 use crate::exit::Exit;
 use crate::fetching;
 use crate::kept::Kept;
-use crate::lock::Answer;
+use crate::lock::{Answer, unclear_pythons};
 use crate::output::progress::Progress;
 use crate::output::{conflict, fixes, json, message, stack};
 use crate::plan::{self, Plan};
@@ -117,6 +118,8 @@ impl Run<'_> {
                     let without = digests::complete(&mut solution, lock, download)
                         .map_err(|error| Exit::unreadable(&error))?;
                     solution.warnings.extend(without);
+                    solution.warnings.extend(unclear_pythons(&solution));
+                    self.stays(plan, lock, &solution)?;
                     let system = solution.system_stack(&problem);
                     let answer = Answer {
                         manifest: self.manifest,
@@ -191,6 +194,49 @@ impl Run<'_> {
         }
     }
 
+    /// Refuses to take a project from elsewhere because the index that the lock has it from does not have it any more: a
+    /// private index that loses a page must not open the way for whoever registers that name in public.
+    ///
+    /// # Errors
+    /// When that is so, and nobody asked for this pin to move; the reason has been printed.
+    fn stays(&self, plan: &Plan, lock: Option<&Pylock>, solution: &Solution) -> Result<(), Exit> {
+        for was in lock.iter().flat_map(|lock| &lock.packages) {
+            let (Some(index), Some(chosen)) = (&was.index, solution.builds.get(&was.name)) else {
+                continue;
+            };
+            let same =
+                |url: &Url| url.as_str().trim_end_matches('/') == index.trim_end_matches('/');
+            let known = self.sources.all.iter().find(|known| same(&known.config.url.public()));
+            let Some(known) = known.filter(|known| known.source.id != chosen.version.source())
+            else {
+                continue;
+            };
+            let asked = plan.problem.asked_for(was.name).contains(&known.source.id);
+            if self.kept.moves(was.name) || !asked {
+                continue;
+            }
+            let page = self.catalog.project(known.source.id, was.name);
+            let page = page.map_err(|error| Exit::unreadable(&error))?;
+            if page.is_some_and(|project| !project.versions.is_empty()) {
+                continue;
+            }
+            let (name, place) = (was.name, &known.source.name);
+            let other = plan.problem.source(chosen.version.source());
+            let other = other.map_or_else(|| "elsewhere".to_owned(), |source| source.name.clone());
+            message::error(format_args!(
+                "the lock has {name} from {place}, which does not have it any more; it would be {} from {other} instead, \
+                 and nothing was written",
+                chosen.version
+            ));
+            message::help(format_args!(
+                "if {place} is to have {name}, mend that; to take {name} from {other}, run: cuda-lock resolve \
+                 --upgrade-package {name}"
+            ));
+            return Err(Exit::No);
+        }
+        Ok(())
+    }
+
     /// Where a project was looked for that no index has.
     fn name_the_asked(&self, plan: &Plan, found: &Conflict) {
         for name in found.unknown_projects() {
@@ -199,7 +245,13 @@ impl Run<'_> {
                 .asked_for(name)
                 .into_iter()
                 .filter_map(|id| self.sources.all.get(usize::from(id.0)))
-                .map(|known| format!("{} ({})", known.source.name, known.config.url))
+                .map(|known| {
+                    // The answer is at hand: the solver asked before.
+                    let page = self.catalog.project(known.source.id, name);
+                    let empty = matches!(&page, Ok(Some(page)) if page.versions.is_empty());
+                    let empty = if empty { "; its page lists no release" } else { "" };
+                    format!("{} ({}{empty})", known.source.name, known.config.url)
+                })
                 .collect();
             message::help(format_args!("asked for {name}: {}", asked.join(", ")));
         }

@@ -27,7 +27,7 @@ pub enum MetadataError {
     #[error("in the place of its METADATA the server sends a web page, perhaps one to sign in")]
     WebPage,
     /// More requirements than any project has.
-    #[error("its METADATA has more than {MOST_REQUIREMENTS} requirements")]
+    #[error("its METADATA has more than {most} requirements", most = MOST_REQUIREMENTS)]
     Requirements,
 }
 
@@ -111,10 +111,11 @@ fn unfold(value: &[u8]) -> Cow<'_, str> {
         text if !text.contains('\n') => text,
         text => text.lines().map(str::trim).collect::<Vec<_>>().join(" ").into(),
     };
-    match clean_lines(&text) {
-        Cow::Owned(cleaned) => Cow::Owned(cleaned),
-        Cow::Borrowed(_) => text,
-    }
+    let cleaned = match clean_lines(&text) {
+        Cow::Owned(cleaned) => Some(cleaned),
+        Cow::Borrowed(_) => None,
+    };
+    cleaned.map_or(text, Cow::Owned)
 }
 
 /// The headers before the first blank or foreign line, values still folded.

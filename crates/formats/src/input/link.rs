@@ -3,7 +3,6 @@
 use std::ops::Range;
 
 use super::model::Location;
-use super::text::is_space;
 
 /// What the text of a URL or path tells.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,7 +7,6 @@ use std::ops::Range;
 use cuda_lock_constraint::name::Name;
 use jiff::Timestamp;
 use pep440_rs::Version;
-use url::Url;
 
 use super::LockMetadata;
 

@@ -1,7 +1,6 @@
 //! What is judged: files, standard input, folders of installed packages.
 
 use std::collections::BTreeMap;
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use cuda_lock_formats::input::{
