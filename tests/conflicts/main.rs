@@ -201,7 +201,7 @@ fn torchvision_of_another_torch() {
 fn torchaudio_that_does_not_say_its_torch() {
     insta::assert_snapshot!(plain(&["torch==2.6.0", "torchaudio==2.11.0"]), @r#"
     env.toml asks for torch==2.6.0 and torchaudio==2.11.0
-    torchaudio 2.11.0 needs torch >=2.11 | torchaudio 2.11.0 needs the stable ABI of torch 2.11 or newer and CUDA 13; its METADATA names no torch at all; METADATA and libtorchaudio.so of torchaudio 2.11.0 (needs libcudart.so.13)
+    torchaudio 2.11.0 needs torch >=2.11 | torchaudio 2.11.0 needs the stable ABI of torch 2.11 or newer, built with its own CUDA 13.0; its METADATA names no torch at all; imports of torchaudio 2.11.0 with torch 2.11.0 and 2.13.0 (CUDA 13.0, it loads) and 2.15.0 (CUDA 13.2, it does not)
     fix: torch==2.6.0 -> torch==2.11.0 (torch 2.11.0, torchaudio 2.11.0)
     fix: torchaudio==2.11.0 -> torchaudio==2.6.0 (torch 2.6.0, torchaudio 2.6.0)
     "#);

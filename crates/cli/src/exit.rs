@@ -35,7 +35,7 @@ impl Exit {
         match failure {
             Failure::Input(_) | Failure::Argument { .. } | Failure::System { .. } => Self::BadInput,
             Failure::Index(_) => Self::Network,
-            Failure::Unwritable(_) => Self::No,
+            Failure::Unwritable(_) | Failure::Strayed { .. } => Self::No,
         }
     }
 }
@@ -51,7 +51,7 @@ pub fn failed(failure: &Failure, json: bool) -> Exit {
         message::help(help);
     }
     if json && let Ok(text) = serde_json::to_string_pretty(&Document::of(failure)) {
-        let _ = writeln!(std::io::stdout(), "{text}");
+        let _ = writeln!(crate::output::stdout(), "{text}");
     }
     Exit::of(failure)
 }
@@ -59,6 +59,7 @@ pub fn failed(failure: &Failure, json: bool) -> Exit {
 fn help(failure: &Failure) -> Option<&str> {
     match failure {
         Failure::Argument { help, .. } | Failure::System { help, .. } => help.as_deref(),
+        Failure::Strayed { help, .. } => Some(help),
         Failure::Input(_) | Failure::Index(_) | Failure::Unwritable(_) => None,
     }
 }
@@ -72,7 +73,7 @@ struct Document {
 
 #[derive(Serialize)]
 struct Error {
-    /// `input`, `argument`, `system`, `index` or `unwritable`.
+    /// `input`, `argument`, `system`, `index`, `unwritable` or `strayed`.
     kind: &'static str,
     message: String,
     help: Option<String>,

@@ -5,6 +5,7 @@ mod args;
 mod commands;
 mod exit;
 mod output;
+mod signals;
 
 use std::process::ExitCode;
 
@@ -23,6 +24,7 @@ fn main() -> ExitCode {
             return exit.into();
         }
     };
+    signals::heed();
     let json = cli.command.wants_json();
     let done = match cli.command {
         Command::Resolve(args) => commands::resolve::run(&args),

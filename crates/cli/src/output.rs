@@ -6,4 +6,7 @@ pub mod fixes;
 pub mod json;
 pub mod message;
 pub mod progress;
+mod shown;
 pub mod stack;
+
+pub use shown::{shown, stdout};

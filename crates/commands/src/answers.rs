@@ -7,6 +7,7 @@ use std::sync::Arc;
 use cuda_lock_constraint::catalog::Catalog;
 use cuda_lock_fetcher::Fetcher;
 use cuda_lock_formats::problem::{Header, Recording, Replay};
+use cuda_lock_formats::regular::{self, TEXT_LIMIT};
 
 use crate::plan::{Plan, Sources};
 
@@ -55,18 +56,25 @@ impl Answers {
             return BTreeMap::new();
         }
         let lock = |plan: &Plan| {
-            let text = fs_err::read_to_string(path(plan)).ok()?;
+            let text = String::from_utf8(regular::read(&path(plan), TEXT_LIMIT).ok()?).ok()?;
             Some((plan.spec.name.clone().unwrap_or_default(), text))
         };
         plans.iter().filter_map(lock).collect()
     }
 
-    /// The text of the lock of a target, which a file holds or which is at `path`.
-    #[must_use]
-    pub fn lock(&self, target: Option<&str>, path: &Path) -> Option<String> {
-        match self {
-            Self::Saved(_, header) => header.locks.get(target.unwrap_or_default()).cloned(),
-            Self::Indexes | Self::Noted(_) => fs_err::read_to_string(path).ok(),
+    /// The lock of a target, which a file holds or which is at `path`; `None` when there is none.
+    ///
+    /// # Errors
+    /// When it is there and cannot be read.
+    pub fn lock(&self, target: Option<&str>, path: &Path) -> std::io::Result<Option<Vec<u8>>> {
+        if let Self::Saved(_, header) = self {
+            let lock = header.locks.get(target.unwrap_or_default());
+            return Ok(lock.map(|text| text.clone().into()));
+        }
+        match regular::read(path, TEXT_LIMIT) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
         }
     }
 }

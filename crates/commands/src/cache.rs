@@ -2,8 +2,10 @@
 
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::PoisonError;
 use std::time::Duration;
 
+use cuda_lock_fetcher::cache::WRITING;
 use cuda_lock_fetcher::cache::{CacheFolder, default_dir};
 use jiff::{Span, SpanRelativeTo};
 
@@ -49,6 +51,7 @@ pub fn export(folder: &CacheFolder, archive: &Path) -> Result<(), Failure> {
     };
     let name = archive.display();
     let wrong = |error: io::Error| Failure::system(format!("cannot write {name}: {error}"));
+    let _writing = WRITING.read().unwrap_or_else(PoisonError::into_inner);
     let file = tempfile::Builder::new().prefix(".cuda-lock-").tempfile_in(parent).map_err(wrong)?;
     export_to(folder, io::BufWriter::new(file.as_file()))?;
     file.persist(archive).map_err(|error| wrong(error.error))?;

@@ -14,6 +14,7 @@ use std::path::Path;
 use cuda_lock_constraint::matrix;
 use cuda_lock_constraint::solve::{Conflict, SolveError};
 use cuda_lock_formats::pylock::{LockMetadata, Pylock};
+use cuda_lock_formats::regular::{self, TEXT_LIMIT};
 
 use self::reason::Reason;
 pub use self::reason::{FileReport, Report, Row};
@@ -183,7 +184,7 @@ fn check_requirements(run: &Run, plan: &Plan, path: &Path, lock: Option<&Pylock>
 
 /// A file, `None` when there is none.
 fn read(path: &Path) -> Result<Option<String>, Failure> {
-    match fs_err::read(path) {
+    match regular::read(path, TEXT_LIMIT) {
         Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(Failure::system(error)),

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use cuda_lock_formats::lock_diff::LockDiff;
 use cuda_lock_formats::pylock::Pylock;
+use cuda_lock_formats::regular::{self, TEXT_LIMIT};
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -93,7 +94,7 @@ fn side(name: &str) -> Result<Side, String> {
         Some((revision, file)) if !path.exists() => {
             git::file(revision, file)?.ok_or_else(|| format!("{revision} has no file {file}"))?
         }
-        _ => fs_err::read(path).map_err(|error| error.to_string())?,
+        _ => regular::read_named(path, TEXT_LIMIT).map_err(|error| error.to_string())?,
     };
     Ok(Side { name: name.to_owned(), lock: Some(parse(&text, name)?) })
 }
@@ -120,7 +121,7 @@ fn since(revision: &str, names: &[String]) -> Result<Vec<(Side, Side)>, String> 
             let old = git::file(revision, &format!("./{file}"))?
                 .map(|text| parse(&text, &name))
                 .transpose()?;
-            let new = match fs_err::read(&file) {
+            let new = match regular::read(Path::new(&file), TEXT_LIMIT) {
                 Ok(text) => Some(parse(&text, &file)?),
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
                 Err(error) => return Err(error.to_string()),

@@ -69,7 +69,7 @@ impl Run {
     pub fn explain(&self, asked: &str, subject: Subject) -> Result<Explained, Failure> {
         let plan = self.plans.first().ok_or_else(|| Failure::argument("there is no target"))?;
         let mut notes = Vec::new();
-        let lock = self.existing(plan, &mut notes);
+        let lock = self.existing(plan, &mut notes)?;
         let (problem, solution) = match self.solve(plan, lock.as_ref()) {
             Ok(solved) => solved,
             Err(SolveError::Conflict(conflict)) => {

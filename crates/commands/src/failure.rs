@@ -5,6 +5,7 @@ use std::path::Path;
 
 use cuda_lock_constraint::catalog::CatalogError;
 use cuda_lock_formats::diagnostic::Diagnostics;
+use cuda_lock_formats::regular::{self, TEXT_LIMIT};
 
 /// What stopped a command. It is something that a person can change: their files, their flags, their network.
 #[derive(Debug, thiserror::Error)]
@@ -34,6 +35,14 @@ pub enum Failure {
     /// There is an answer, and no file in which it can be written.
     #[error("{0}")]
     Unwritable(String),
+    /// There is an answer, and it takes a project from an index that nobody chose.
+    #[error("{text}")]
+    Strayed {
+        /// Which, and from where.
+        text: String,
+        /// How to say that it is meant.
+        help: String,
+    },
 }
 
 impl Failure {
@@ -67,6 +76,7 @@ impl Failure {
             Self::System { .. } => "system",
             Self::Index(_) => "index",
             Self::Unwritable(_) => "unwritable",
+            Self::Strayed { .. } => "strayed",
         }
     }
 }
@@ -82,12 +92,12 @@ impl From<Diagnostics> for Failure {
 /// # Errors
 /// [`Failure::System`], with the path.
 pub(crate) fn read_file(path: &Path) -> Result<Vec<u8>, Failure> {
-    fs_err::read(path).map_err(Failure::system)
+    regular::read(path, TEXT_LIMIT).map_err(Failure::system)
 }
 
 /// Like [`read_file`], with `advice` for a file that does not exist.
 pub(crate) fn read_named(path: &Path, advice: &str) -> Result<Vec<u8>, Failure> {
-    fs_err::read(path).map_err(|error| {
+    regular::read(path, TEXT_LIMIT).map_err(|error| {
         let missing = error.kind() == io::ErrorKind::NotFound;
         let failure = Failure::system(error);
         if missing { failure.with_help(advice) } else { failure }

@@ -8,6 +8,7 @@ use cuda_lock_constraint::digest::sha256_hex;
 use cuda_lock_constraint::machine::Libc;
 use cuda_lock_constraint::matrix;
 use cuda_lock_constraint::package::Package;
+use cuda_lock_constraint::requirement::parse_specifiers;
 use cuda_lock_constraint::rules::index;
 use cuda_lock_constraint::solve::{
     Chosen, Problem, Solution, SystemStack, is_url_source, range_text,
@@ -19,6 +20,7 @@ use cuda_lock_formats::pylock::{
     LockedMachine, LockedPackage, Origin, Pylock,
 };
 use cuda_lock_formats::requirements_out::{RequirementsError, RequirementsStyle, requirements_txt};
+use pep440_rs::VersionSpecifiers;
 
 use crate::plan::{Plan, Sources};
 use crate::run::Run;
@@ -65,7 +67,7 @@ impl<'a> Answer<'a> {
                     .unwrap_or_else(|| pep440_rs::Version::new([0]));
                 let mut package = LockedPackage::new(*name, version);
                 package.requires_python =
-                    chosen.metadata.requires_python.as_ref().map(ToString::to_string);
+                    chosen.metadata.requires_python.as_deref().and_then(requires_python);
                 package.dependencies = chosen
                     .requires
                     .iter()
@@ -94,7 +96,7 @@ impl<'a> Answer<'a> {
             return None;
         }
         let known = self.sources.all.get(usize::from(chosen.version.source().0))?;
-        Some(known.config.url.to_string())
+        Some(known.config.url.public().to_string())
     }
 
     fn metadata(&self) -> LockMetadata {
@@ -122,7 +124,7 @@ impl<'a> Answer<'a> {
                 .filter(|known| used.contains(&known.source.name.as_str()))
                 .map(|known| LockedIndex {
                     name: known.source.name.clone(),
-                    url: known.config.url.to_string(),
+                    url: known.config.url.public().to_string(),
                     flat: known.config.format == cuda_lock_fetcher::SourceFormat::Flat,
                 })
                 .collect(),
@@ -165,6 +167,32 @@ impl<'a> Answer<'a> {
         all.dedup();
         all
     }
+}
+
+/// A `Requires-Python` as a lock may repeat it: as it is where it follows PEP 440, else what it means. `None` when nobody
+/// can say: PEP 751 has no place for that.
+fn requires_python(text: &str) -> Option<String> {
+    if text.parse::<VersionSpecifiers>().is_ok() {
+        return Some(text.to_owned());
+    }
+    let read = parse_specifiers(text).ok().filter(|read| !read.is_empty())?;
+    Some(read.to_string()).filter(|text| text.parse::<VersionSpecifiers>().is_ok())
+}
+
+/// A line for each `Requires-Python` that the lock leaves out because nobody can say what it means.
+#[must_use]
+pub fn unclear_pythons(solution: &Solution) -> Vec<String> {
+    let unclear = solution.builds.iter().filter_map(|(name, chosen)| {
+        let text = chosen.metadata.requires_python.as_deref()?;
+        requires_python(text).is_none().then(|| {
+            format!(
+                "the METADATA of {name} {} states Requires-Python '{text}', which means nothing by PEP 440; the lock \
+                 leaves it out",
+                chosen.version
+            )
+        })
+    });
+    unclear.collect()
 }
 
 /// The machine of a target as the lock records it.

@@ -7,12 +7,16 @@ use cuda_lock_fetcher::Observer;
 use cuda_lock_formats::atomic::{Output, write_all};
 use cuda_lock_formats::manifest::{self, Manifest};
 use cuda_lock_formats::problem::{FORMAT, Header, Model, ProblemFile, Replay, Upgrade};
+use cuda_lock_formats::regular;
 use serde_spanned::Spanned;
 
 use crate::answers::Answers;
-use crate::failure::{Failure, read_file};
+use crate::failure::Failure;
 use crate::request::{self, Request, Targets};
 use crate::run::Run;
+
+/// The most bytes of a problem file: it holds what the indexes said.
+const PROBLEM_LIMIT: u64 = 256 << 20;
 
 impl Run {
     /// Prepares to solve what a problem file holds, without a network.
@@ -38,7 +42,7 @@ impl Run {
 /// # Errors
 /// When it cannot be used.
 fn read(path: &Path) -> Result<(Request, Manifest, Answers), Failure> {
-    let bytes = read_file(path)?;
+    let bytes = regular::read(path, PROBLEM_LIMIT).map_err(Failure::system)?;
     let name = path.display().to_string();
     let ProblemFile { header, records } = ProblemFile::parse(&bytes, &name)?;
     // Messages speak of env.toml as its owner knows it.

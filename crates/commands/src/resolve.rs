@@ -10,13 +10,12 @@ use cuda_lock_constraint::fix::{self, Found};
 use cuda_lock_constraint::name::Name;
 use cuda_lock_constraint::solve::{Conflict, Problem, Solution, SolveError};
 use cuda_lock_formats::atomic::{Outcome, Output, write_all};
-use cuda_lock_formats::diagnostic::mask_credentials;
 use cuda_lock_formats::pylock::Pylock;
 
 use crate::digests;
 use crate::failure::Failure;
 use crate::fixes;
-use crate::lock::Answer;
+use crate::lock::{Answer, unclear_pythons};
 use crate::plan::Plan;
 use crate::run::Run;
 
@@ -64,8 +63,9 @@ impl Run {
     /// When an index could not be read, or an answer has no place in requirements.txt.
     pub fn resolve(&self) -> Result<Report<'_>, Failure> {
         let mut report = Report { notes: Vec::new(), targets: Vec::new(), decisions: 0 };
+        let notes = &mut report.notes;
         let locks: Vec<Option<Pylock>> =
-            self.plans.iter().map(|plan| self.existing(plan, &mut report.notes)).collect();
+            self.plans.iter().map(|plan| self.existing(plan, notes)).collect::<Result<_, _>>()?;
         let work: Vec<(&Plan, Option<&Pylock>)> =
             self.plans.iter().zip(locks.iter().map(Option::as_ref)).collect();
         let started = Instant::now();
@@ -100,6 +100,8 @@ impl Run {
         let download = self.fetcher.as_deref().filter(|_| self.request.hash_missing);
         let without = digests::complete(&mut solution, lock, download)?;
         solution.warnings.extend(without);
+        solution.warnings.extend(unclear_pythons(&solution));
+        self.stays(plan, lock, &solution)?;
         let locked = lock.map(|lock| lock.packages.as_slice()).unwrap_or_default();
         let known = |name| {
             solution.builds.contains_key(&name) || locked.iter().any(|package| package.name == name)
@@ -114,6 +116,50 @@ impl Run {
             File { path: paths.requirements, content: requirements },
         ];
         Ok(Solved { answer, unknown, files })
+    }
+
+    /// Refuses to take a project from elsewhere because the index that the lock has it from does not have it any more: a
+    /// private index that loses a page must not open the way for whoever registers that name in public.
+    ///
+    /// # Errors
+    /// When that is so, and nobody asked for this pin to move.
+    fn stays(
+        &self,
+        plan: &Plan,
+        lock: Option<&Pylock>,
+        solution: &Solution,
+    ) -> Result<(), Failure> {
+        for was in lock.iter().flat_map(|lock| &lock.packages) {
+            let (Some(index), Some(chosen)) = (&was.index, solution.builds.get(&was.name)) else {
+                continue;
+            };
+            let bare = |text: &str| text.trim_end_matches('/').to_owned();
+            let source = chosen.version.source();
+            let known = self.sources.all.iter().find(|known| {
+                known.source.id != source && bare(known.config.url.public().as_str()) == bare(index)
+            });
+            let Some(known) = known else { continue };
+            let asked = plan.problem.asked_for(was.name).contains(&known.source.id);
+            if self.kept.moves(was.name) || !asked {
+                continue;
+            }
+            let page = self.catalog.project(known.source.id, was.name)?;
+            if page.is_some_and(|project| !project.versions.is_empty()) {
+                continue;
+            }
+            let (name, place) = (was.name, &known.source.name);
+            let other = plan.problem.source(source).map_or("elsewhere", |source| &source.name);
+            let text = format!(
+                "the lock has {name} from {place}, which does not have it any more; it would be {} from {other} instead",
+                chosen.version
+            );
+            let help = format!(
+                "nothing was written; mend {place} if it is to have {name}, or take it from {other}: cuda-lock resolve \
+                 --upgrade-package {name}"
+            );
+            return Err(Failure::Strayed { text, help });
+        }
+        Ok(())
     }
 }
 
@@ -190,14 +236,23 @@ impl Refusal<'_> {
     /// The projects of `conflict` that no index has, with the indexes that were asked for them.
     #[must_use]
     pub fn asked(&self, conflict: &Conflict) -> Vec<Asked> {
-        let index = |id: cuda_lock_constraint::version::SourceId| {
+        let index = |id: cuda_lock_constraint::version::SourceId, name: Name| {
             let known = self.run.sources.all.get(usize::from(id.0))?;
-            let address = mask_credentials(known.config.url.as_str()).into_owned();
-            Some((known.source.name.clone(), address))
+            // The answer is at hand: the solver asked before.
+            let page = self.run.catalog.project(id, name);
+            let empty = matches!(&page, Ok(Some(page)) if page.versions.is_empty());
+            let empty = if empty { "; its page lists no release" } else { "" };
+            Some((known.source.name.clone(), format!("{}{empty}", known.config.url)))
         };
         let asked = |name: Name| Asked {
             name,
-            indexes: self.plan.problem.asked_for(name).into_iter().filter_map(index).collect(),
+            indexes: self
+                .plan
+                .problem
+                .asked_for(name)
+                .into_iter()
+                .filter_map(|id| index(id, name))
+                .collect(),
         };
         conflict.unknown_projects().map(asked).collect()
     }

@@ -139,19 +139,37 @@ impl Run {
         self.fetcher.as_ref().map(|fetcher| fetcher.stats()).unwrap_or_default()
     }
 
-    /// The lock that is there, or that the problem file holds. Its pins are only a preference, so one that cannot be read
-    /// is no error: the reason goes to `notes`.
-    pub(crate) fn existing(&self, plan: &Plan, notes: &mut Vec<String>) -> Option<Pylock> {
+    /// The lock that is there, or that the problem file holds. When every pin may move anyway, the reason why it cannot be
+    /// read goes to `notes`.
+    ///
+    /// # Errors
+    /// When it is there and cannot be read: without it every pin would move, and nobody asked for that.
+    pub(crate) fn existing(
+        &self,
+        plan: &Plan,
+        notes: &mut Vec<String>,
+    ) -> Result<Option<Pylock>, Failure> {
         let path = self.paths(plan).lock;
-        let text = self.answers.lock(plan.spec.name.as_deref(), &path)?;
-        match Pylock::parse(&text, &path.display().to_string()) {
-            Ok(lock) => Some(lock),
-            Err(why) => {
-                if let Some(first) = why.iter().next() {
-                    notes.push(format!("every version is chosen anew: {}", first.one_line()));
-                }
-                None
+        let bytes = self.answers.lock(plan.spec.name.as_deref(), &path);
+        let parse = |bytes: Vec<u8>| {
+            Pylock::parse_bytes(&bytes, &path.display().to_string()).map_err(|why| {
+                why.iter().next().map(|first| first.one_line().to_string()).unwrap_or_default()
+            })
+        };
+        let read = bytes.map_err(|error| error.to_string()).and_then(|b| b.map(parse).transpose());
+        match read {
+            Ok(lock) => Ok(lock),
+            Err(why) if self.request.upgrade.all => {
+                notes.push(format!("every version is chosen anew: {why}"));
+                Ok(None)
             }
+            Err(why) => Err(Failure::system(format!(
+                "the lock cannot be read, so its pins cannot be kept: {why}"
+            ))
+            .with_help(
+                "restore the file, for example from version control; or choose every version anew: cuda-lock resolve \
+                 --upgrade",
+            )),
         }
     }
 

@@ -18,6 +18,8 @@
 //! | [`check`] | constraints evaluated on pins |
 //! | [`audit`] | every rule on what a file installs |
 //! | [`repair`] | the smallest change of a file's pins after which its audit finds no error |
+//! | [`secret`] | addresses, without what nobody else may see |
+//! | [`text`] | foreign text, made fit to be shown |
 //! | [`digest`] | SHA-256 as text and as bytes |
 //! | [`nearest`] | the known word that a misspelt one was meant to be |
 
@@ -36,7 +38,9 @@ pub mod package;
 pub mod repair;
 pub mod requirement;
 pub mod rules;
+pub mod secret;
 pub mod solve;
 pub mod target;
+pub mod text;
 pub mod version;
 pub mod wheel;

@@ -33,6 +33,7 @@ pub use maintenance::{CacheFolder, Pruned};
 use pack::Pack;
 pub(crate) use policy::{Lifetime, lifetime};
 pub(crate) use said::Said;
+pub use writer::WRITING;
 use writer::{Job, Writer};
 
 use crate::observer::{Counters, Event, Observer};

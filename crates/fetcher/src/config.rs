@@ -6,6 +6,7 @@ use std::time::Duration;
 use cuda_lock_constraint::catalog::Metadata;
 use cuda_lock_constraint::matrix::rows::indexes::Format;
 use cuda_lock_constraint::name::Name;
+use cuda_lock_constraint::secret::SecretUrl;
 use cuda_lock_constraint::version::SourceId;
 use pep440_rs::Version;
 use url::Url;
@@ -78,8 +79,8 @@ pub struct SourceConfig {
     pub id: SourceId,
     /// What people call it, for messages.
     pub name: String,
-    /// Its root: `https://…`, `http://…` or `file://…`, with or without credentials, which no message and no file repeats.
-    pub url: Url,
+    /// Its root: `https://…`, `http://…` or `file://…`, with or without a secret.
+    pub url: SecretUrl,
     /// How it lists files.
     pub format: SourceFormat,
     /// True when 403 means "this project is not here", as object stores without the right to list answer (the PyTorch
@@ -140,8 +141,12 @@ impl std::fmt::Debug for Credentials {
 pub struct Patience {
     /// For a connection to come about.
     pub connect: Duration,
-    /// Between two pieces of an answer.
+    /// Between two pieces of an answer, and for its head to come.
     pub read: Duration,
+    /// For a request with all its repetitions: none is begun after that.
+    pub whole: Duration,
+    /// The slowest pace of a body, in bytes a second, averaged from its beginning; the first `read` seconds are free.
+    pub pace: u64,
     /// How often a request that failed for a reason that may pass is repeated.
     pub retries: u32,
     /// The pause before the first repetition; each further one is three times as long.
@@ -155,6 +160,8 @@ impl Default for Patience {
         Self {
             connect: Duration::from_secs(10),
             read: Duration::from_secs(30),
+            whole: Duration::from_secs(25),
+            pace: 4 << 10,
             retries: 3,
             pause: Duration::from_millis(200),
             longest_pause: Duration::from_secs(30),

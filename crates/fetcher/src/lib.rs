@@ -22,6 +22,7 @@ mod observer;
 mod once;
 pub mod page;
 mod project;
+mod regular;
 mod silent;
 mod source;
 mod stored;

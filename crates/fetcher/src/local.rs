@@ -12,18 +12,20 @@ use rustc_hash::FxHashMap;
 use sha2::{Digest, Sha256};
 use url::Url;
 
+use crate::body::PAGE_LIMIT;
 use crate::fetcher::MetadataResult;
 use crate::flat::FlatResult;
 use crate::metadata::{SdistKind, metadata_from_sdist, metadata_from_wheel};
 use crate::page::{parse_flat, parse_page};
 use crate::project::{ProjectResult, unusable};
+use crate::regular;
 use crate::wheel::{read, unavailable};
 
 /// A project of a simple index that lies in a folder: `NAME/index.json` or `NAME/index.html`.
 pub(crate) fn project(folder: &Path, name: Name) -> ProjectResult {
     for page in ["index.json", "index.html"] {
         let path = folder.join(name.as_str()).join(page);
-        let bytes = match fs_err::read(&path) {
+        let bytes = match regular::read(&path, PAGE_LIMIT) {
             Ok(bytes) => bytes,
             Err(error) if is_absent(&error) => continue,
             Err(error) => return Err(unreadable(&error)),
@@ -44,7 +46,7 @@ pub(crate) fn project(folder: &Path, name: Name) -> ProjectResult {
 /// All projects of a folder with files in it, or of a flat page in a file.
 pub(crate) fn flat(path: &Path, url: &Url) -> FlatResult {
     let (page, base) = if path.is_file() {
-        (fs_err::read(path).map_err(|error| unreadable(&error))?, url.clone())
+        (regular::read(path, PAGE_LIMIT).map_err(|error| unreadable(&error))?, url.clone())
     } else {
         let base = Url::from_directory_path(path).map_err(|()| {
             CatalogError::Invalid(format!("{} is no absolute path", path.display()).into())
@@ -78,7 +80,7 @@ pub(crate) fn metadata(name: Name, file: &File) -> MetadataResult {
     let path = url.ok_or_else(|| {
         CatalogError::Invalid(format!("{} is no path on this machine", file.url).into())
     })?;
-    let opened = fs_err::File::open(&path).map_err(|error| unreadable(&error))?;
+    let opened = regular::open(&path).map_err(|error| unreadable(&error))?;
     if file.filename.ends_with(".whl") {
         let bytes = metadata_from_wheel(opened, name)
             .map_err(|why| unavailable(name, file, &why.to_string()))?;
@@ -97,9 +99,8 @@ pub(crate) fn sha256(url: &Url, limit: u64) -> Result<([u8; 32], u64), CatalogEr
     let path = url
         .to_file_path()
         .map_err(|()| CatalogError::Invalid(format!("{url} is no path on this machine").into()))?;
-    let mut file = fs_err::File::open(&path)
-        .map_err(|error| unreadable(&error))?
-        .take(limit.saturating_add(1));
+    let mut file =
+        regular::open(&path).map_err(|error| unreadable(&error))?.take(limit.saturating_add(1));
     let mut hash = Sha256::new();
     let mut buffer = vec![0; 1 << 18];
     let mut length = 0;

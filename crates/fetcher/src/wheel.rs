@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use cuda_lock_constraint::catalog::{CatalogError, CoreMetadata, File, Metadata};
 use cuda_lock_constraint::name::Name;
+use cuda_lock_constraint::text::clean;
 use pep440_rs::Version;
 use sha2::{Digest, Sha256};
 use url::Url;
@@ -165,16 +166,26 @@ pub(crate) fn read(name: Name, file: &File, bytes: &[u8]) -> Result<Metadata, Ca
     about(name, file, metadata)
 }
 
-/// Refuses METADATA of another project.
+/// Refuses METADATA of another project or version, as pip does when it comes to installing the file.
 fn about(name: Name, file: &File, metadata: Metadata) -> Result<Metadata, CatalogError> {
-    if Name::new(&metadata.name).is_ok_and(|found| found == name) {
-        return Ok(metadata);
+    let wrong = |of: &str, not: &str| {
+        let text = format!(
+            "{} cannot be used: its METADATA is of '{}', not of '{not}'",
+            file.filename,
+            clean(of)
+        );
+        Err(CatalogError::Unavailable(text.into()))
+    };
+    if Name::new(&metadata.name) != Ok(name) {
+        return wrong(&metadata.name, name.as_str());
     }
-    let text = format!(
-        "{} cannot be used: its METADATA is of '{}', not of '{name}'",
-        file.filename, metadata.name
-    );
-    Err(CatalogError::Unavailable(text.into()))
+    // PEP 440 compares, so 1.0 is 1.0.0.
+    match version(&file.filename, name) {
+        Some(named) if metadata.version.parse::<Version>() != Ok(named.clone()) => {
+            wrong(&metadata.version, &named.to_string())
+        }
+        _ => Ok(metadata),
+    }
 }
 
 /// The error for a digest that is not the one the index states.
@@ -200,6 +211,7 @@ pub(crate) fn unavailable(name: Name, file: &File, why: &str) -> CatalogError {
 }
 
 fn silent(name: Name, file: &File, why: &str) -> String {
+    let why = clean(why);
     format!(
         "{} does not say what it needs: {why}; state that in [metadata.{name}] of env.toml, or choose a release with a \
          wheel",

@@ -57,5 +57,5 @@ fn import_all(flags: &Archive) -> Result<(), Failure> {
 
 /// Prints a line. A reader that has gone away wants no more.
 fn say(what: impl Display) {
-    let _ = writeln!(anstream::stdout(), "{what}");
+    let _ = writeln!(crate::output::stdout(), "{what}");
 }

@@ -35,7 +35,7 @@ fn print(format: DiffFormat, report: &Report) {
         json::print(report);
         return;
     }
-    let mut out = anstream::stdout();
+    let mut out = crate::output::stdout();
     let several = report.locks.len() > 1;
     for (place, pair) in report.locks.iter().enumerate() {
         if several {

@@ -58,7 +58,7 @@ fn print<T: Serialize>(format: Format, value: &T, text: fn(&T)) {
 }
 
 fn print_explanation(explanation: &Explanation) {
-    let mut out = anstream::stdout();
+    let mut out = crate::output::stdout();
     let Explanation { name, version, held_by, newer, not_tried } = explanation;
     let _ = writeln!(out, "{STRONG}{name} {version}{STRONG:#}");
     print_holders(held_by);
@@ -114,7 +114,7 @@ fn rows(explanation: &Explanation) -> Vec<(String, String)> {
 }
 
 fn print_holders(holders: &[Holder]) {
-    let mut out = anstream::stdout();
+    let mut out = crate::output::stdout();
     for holder in holders.iter().take(HOLDERS) {
         let _ = writeln!(out, "  {} needs {}", holder.subject, holder.range);
         let _ = writeln!(out, "      {FAINT}{}{FAINT:#}", holder.source);
@@ -126,7 +126,7 @@ fn print_holders(holders: &[Holder]) {
 }
 
 fn print_drivers(drivers: &Drivers) {
-    let mut out = anstream::stdout();
+    let mut out = crate::output::stdout();
     let rows = [
         ("driver of the machine", &drivers.machine),
         ("CUDA runtime", &drivers.cuda),

@@ -92,7 +92,7 @@ fn show(args: &Resolve, solved: &Solved<'_>, targets: &mut Vec<json::TargetRepor
     }
     let target = answer.plan.spec.name.as_ref().map(|name| format!(" for {name}"));
     let count = answer.solution.builds.len();
-    let mut out = anstream::stdout();
+    let mut out = crate::output::stdout();
     let _ = writeln!(out, "Resolved {count} packages{}:\n", target.unwrap_or_default());
     stack::print(answer);
     let _ = writeln!(out);
@@ -143,7 +143,7 @@ fn write(args: &Resolve, report: &Report<'_>) -> Result<(), Failure> {
     if args.quiet || args.format == Format::Json {
         return Ok(());
     }
-    let mut out = anstream::stdout();
+    let mut out = crate::output::stdout();
     for (file, outcome) in outcomes {
         let verb = match outcome {
             Outcome::Created | Outcome::Replaced => "wrote",
@@ -178,7 +178,7 @@ fn print_check(args: &Resolve, checked: &Checked) -> Exit {
 }
 
 fn print_files(quiet: bool, checked: &Checked) {
-    let mut out = anstream::stdout();
+    let mut out = crate::output::stdout();
     for file in &checked.report.files {
         if file.up_to_date {
             if !quiet {

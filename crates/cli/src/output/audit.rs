@@ -149,5 +149,5 @@ impl Report {
 
 /// Writes a line to standard output. A closed pipe is nobody's concern here.
 pub fn line(text: impl std::fmt::Display) {
-    let _ = writeln!(anstream::stdout(), "{text}");
+    let _ = writeln!(crate::output::stdout(), "{text}");
 }

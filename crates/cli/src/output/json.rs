@@ -14,7 +14,7 @@ use serde::Serialize;
 /// Prints one document. A closed pipe is nobody's concern here.
 pub fn print(value: &impl Serialize) {
     if let Ok(text) = serde_json::to_string_pretty(value) {
-        let _ = writeln!(std::io::stdout(), "{text}");
+        let _ = writeln!(crate::output::stdout(), "{text}");
     }
 }
 

@@ -15,7 +15,7 @@ const SHOWN: [&str; 7] =
 
 /// Prints the table to standard output.
 pub fn print(answer: &Answer<'_>) {
-    let mut out = anstream::stdout();
+    let mut out = crate::output::stdout();
     for (label, value, note) in rows(answer) {
         let note = if note.is_empty() { note } else { format!("  {FAINT}{note}{FAINT:#}") };
         let _ = writeln!(out, "  {STRONG}{label:<16}{STRONG:#} {value}{note}");

@@ -161,7 +161,8 @@ fn cause(
     let Some(index) = &was.index else { return Ok(None) };
     let same =
         |url: &str| strip_credentials(url).trim_end_matches('/') == index.trim_end_matches('/');
-    let Some(known) = run.sources.all.iter().find(|known| same(known.config.url.as_str())) else {
+    let Some(known) = run.sources.all.iter().find(|known| same(known.config.url.public().as_str()))
+    else {
         return Ok(Some(format!("its index {index} is not asked any more")));
     };
     let source = known.source.id;

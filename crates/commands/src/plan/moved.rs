@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use cuda_lock_constraint::rules::index;
 use cuda_lock_formats::diagnostic::{Diagnostic, Diagnostics, Source};
+use cuda_lock_formats::regular::{self, TEXT_LIMIT};
 use serde::Deserialize;
 use url::Url;
 
@@ -64,7 +65,11 @@ impl Moved {
     }
 
     fn from_file(path: &Path) -> Result<Self, Diagnostics> {
-        let text = match fs_err::read_to_string(path) {
+        let read = regular::read(path, TEXT_LIMIT).and_then(|bytes| {
+            String::from_utf8(bytes)
+                .map_err(|_| std::io::Error::other(format!("{} is not UTF-8", path.display())))
+        });
+        let text = match read {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 return Ok(Self::default());

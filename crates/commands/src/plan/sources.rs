@@ -217,7 +217,7 @@ fn add_own(
     let config = SourceConfig {
         id: sources.next_id(),
         name,
-        url,
+        url: url.into(),
         format: match index.format {
             IndexFormat::Simple => SourceFormat::Simple,
             IndexFormat::Flat => SourceFormat::Flat,
@@ -234,7 +234,7 @@ fn add_known(sources: &mut Sources, known: &Known, moved: Option<Url>) {
     let config = SourceConfig {
         id: sources.next_id(),
         name: known.name.clone(),
-        url,
+        url: url.into(),
         format: known.row.format.into(),
         forbidden_means_absent: known.row.forbidden_means_absent,
     };

@@ -5,6 +5,7 @@
 use std::ops::ControlFlow;
 
 use cuda_lock_constraint::name::Name;
+use cuda_lock_constraint::text::is_obeyed;
 
 /// What the end of a file name says.
 enum Form<'a> {
@@ -101,7 +102,7 @@ pub(super) fn split(filename: &str) -> Result<(Name, &str), String> {
 
 /// File names end up in paths of the cache and in lock files, so nothing that is more than a name passes.
 fn check_plain(filename: &str) -> Result<(), String> {
-    if filename.bytes().any(|b| matches!(b, b'/' | b'\\') || b.is_ascii_control()) {
+    if filename.bytes().any(|b| matches!(b, b'/' | b'\\')) || filename.chars().any(is_obeyed) {
         return Err("not a plain file name".to_owned());
     }
     Ok(())

@@ -7,7 +7,6 @@ use std::ops::Range;
 use cuda_lock_constraint::name::Name;
 use jiff::Timestamp;
 use pep440_rs::Version;
-use url::Url;
 
 use super::LockMetadata;
 
@@ -207,16 +206,5 @@ pub struct LockedDirectory {
 /// A URL without user name and password. What is no URL, or has none, is left as it is.
 #[must_use]
 pub fn strip_credentials(text: &str) -> Cow<'_, str> {
-    if !text.contains('@') {
-        return Cow::Borrowed(text);
-    }
-    match Url::parse(text) {
-        Ok(mut url) if !url.username().is_empty() || url.password().is_some() => {
-            // Both refuse only URLs that cannot have credentials in the first place.
-            let _ = url.set_username("");
-            let _ = url.set_password(None);
-            Cow::Owned(url.into())
-        }
-        _ => Cow::Borrowed(text),
-    }
+    cuda_lock_constraint::secret::public_text(text)
 }

@@ -131,22 +131,25 @@ impl Reader<'_> {
             seen: BTreeMap::new(),
         };
         let mut all = Vec::new();
-        let mut extra = BTreeSet::new();
+        let (mut extra, mut listed, mut seen) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
         for (bound, entries) in [(false, entries), (true, bounds)] {
             for (place, entry) in entries {
                 lines.at = *place;
                 let Some(options) = self.input.indexes_of(entry) else { continue };
-                let chosen = indexes.choose(options);
-                for id in chosen.all {
-                    if !all.contains(&id) {
-                        all.push(id);
+                // Most entries of a file have the same options.
+                if seen.insert(entry.indexes) {
+                    let chosen = indexes.choose(options);
+                    for id in chosen.all {
+                        if listed.insert(id) {
+                            all.push(id);
+                        }
                     }
-                }
-                extra.extend(chosen.extra);
-                for address in chosen.unreadable {
-                    lines
-                        .unchecked
-                        .insert(format!("the index '{address}': it cannot be read as an address"));
+                    extra.extend(chosen.extra);
+                    for address in chosen.unreadable {
+                        lines.unchecked.insert(format!(
+                            "the index '{address}': it cannot be read as an address"
+                        ));
+                    }
                 }
                 lines.entry(entry, bound, indexes);
             }

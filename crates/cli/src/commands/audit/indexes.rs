@@ -1,12 +1,13 @@
 //! The indexes that files name, numbered for one fetcher.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use cuda_lock_constraint::matrix::rows::indexes::{Format, Kind};
 use cuda_lock_constraint::name::Name;
 use cuda_lock_constraint::rules::index::{self, Known};
 use cuda_lock_constraint::rules::torch::backend_cuda;
+use cuda_lock_constraint::secret::SecretUrl;
 use cuda_lock_constraint::solve::{Source, SourceKind};
 use cuda_lock_constraint::version::SourceId;
 use cuda_lock_fetcher::{SourceConfig, SourceFormat};
@@ -24,6 +25,8 @@ pub struct Indexes {
     pub unasked: BTreeSet<SourceId>,
     /// Those that stand for what is installed in a folder.
     pub local: BTreeSet<SourceId>,
+    /// By address, without a secret.
+    places: BTreeMap<String, SourceId>,
     only: Vec<String>,
     /// Known indexes that this user reaches at another address, by name.
     moved: Vec<(Known, Url)>,
@@ -38,6 +41,8 @@ pub struct Chosen {
     pub extra: BTreeSet<SourceId>,
     /// Addresses that cannot be read as one.
     pub unreadable: Vec<String>,
+    /// The same as [`all`](Self::all), to be found faster.
+    known: BTreeSet<SourceId>,
 }
 
 impl Indexes {
@@ -56,6 +61,7 @@ impl Indexes {
             configs: Vec::new(),
             unasked: BTreeSet::new(),
             local: BTreeSet::new(),
+            places: BTreeMap::new(),
             only: only.to_vec(),
             moved: Vec::new(),
         };
@@ -125,10 +131,10 @@ impl Indexes {
         all.collect()
     }
 
-    /// The address of an index, as a file names it.
+    /// The address of an index, without a secret.
     pub fn address(&self, id: SourceId) -> Option<String> {
         let config = self.configs.get(usize::from(id.0))?;
-        Some(config.url.as_str().trim_end_matches('/').to_owned())
+        Some(config.url.public().as_str().trim_end_matches('/').to_owned())
     }
 
     /// PyPI's number.
@@ -142,9 +148,10 @@ impl Indexes {
         format: SourceFormat,
         forbidden_means_absent: bool,
     ) -> SourceId {
-        let plain = |url: &Url| url.as_str().trim_end_matches('/').to_owned();
-        if let Some(known) = self.configs.iter().find(|config| plain(&config.url) == plain(&url)) {
-            return known.id;
+        let url = SecretUrl::from(url);
+        let place = url.public().as_str().trim_end_matches('/').to_owned();
+        if let Some(known) = self.places.get(&place) {
+            return *known;
         }
         let id = SourceId(u16::try_from(self.sources.len()).unwrap_or(u16::MAX));
         let wanted =
@@ -160,6 +167,7 @@ impl Indexes {
             only: None,
             explicit: false,
         });
+        self.places.insert(place, id);
         self.configs.push(SourceConfig { id, name, url, format, forbidden_means_absent });
         id
     }
@@ -204,7 +212,7 @@ impl Indexes {
         let push = |chosen: &mut Chosen, id: Option<SourceId>, address: &str, extra: bool| match id
         {
             Some(id) => {
-                if !chosen.all.contains(&id) {
+                if chosen.known.insert(id) {
                     chosen.all.push(id);
                 }
                 if extra {

@@ -1,13 +1,13 @@
 //! What is judged: files, standard input, folders of installed packages.
 
 use std::collections::BTreeMap;
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use cuda_lock_commands::Failure;
 use cuda_lock_formats::input::{
     DiskLoader, FileLoader, Input, LoadError, read, read_site_packages,
 };
+use cuda_lock_formats::regular::{self, TEXT_LIMIT};
 
 use crate::args::Audit;
 
@@ -64,18 +64,19 @@ pub fn all(args: &Audit) -> Result<Vec<Subject>, Failure> {
 
 fn of_path(path: &Path) -> Result<Subject, Failure> {
     if path.as_os_str() == "-" {
-        let mut bytes = Vec::new();
-        return match std::io::stdin().lock().read_to_end(&mut bytes) {
-            Ok(_) => Ok(Subject::File { name: STDIN.to_owned(), bytes }),
-            Err(why) => Err(Failure::system(format!("standard input: {why}"))),
-        };
+        let stdin = std::io::stdin().lock();
+        return regular::read_stream(stdin, "standard input", TEXT_LIMIT)
+            .map(|bytes| Subject::File { name: STDIN.to_owned(), bytes })
+            .map_err(Failure::system);
     }
     if path.is_dir() {
         return Err(Failure::argument(format!("{} is a folder", path.display()))
             .with_help("judge the packages that are installed in it with --site-packages"));
     }
     let name = path.display().to_string();
-    fs_err::read(path).map(|bytes| Subject::File { name, bytes }).map_err(Failure::system)
+    regular::read_named(path, TEXT_LIMIT)
+        .map(|bytes| Subject::File { name, bytes })
+        .map_err(Failure::system)
 }
 
 /// The folder itself, or the site-packages of the environment that it is.

@@ -4,8 +4,10 @@ use std::io::Write as _;
 use std::path::Path;
 
 use cuda_lock_commands::Failure;
+use cuda_lock_constraint::secret::redact;
 use cuda_lock_formats::atomic::{Output, write_all};
 use cuda_lock_formats::input::decode;
+use cuda_lock_formats::regular::{self, TEXT_LIMIT};
 use similar::TextDiff;
 
 use super::subject::{Overlay, STDIN};
@@ -62,7 +64,7 @@ pub fn write(overlay: &Overlay) -> Result<(), Failure> {
     let mut outputs = Vec::new();
     for (name, (old, new)) in files {
         let path = Path::new(name);
-        match fs_err::read(path) {
+        match regular::read(path, TEXT_LIMIT) {
             Ok(now) if now == *old => outputs.push(Output { path, content: new }),
             Ok(_) => {
                 return Err(Failure::system(format!(
@@ -92,7 +94,9 @@ pub fn diff(overlay: &Overlay) {
         let shown = name.replace('\\', "/");
         let diff = TextDiff::from_lines(&old, &new);
         let mut unified = diff.unified_diff();
-        let _ = write!(out, "{}", unified.header(&format!("a/{shown}"), &format!("b/{shown}")));
+        let text = unified.header(&format!("a/{shown}"), &format!("b/{shown}")).to_string();
+        // Every byte as it is, so that the patch applies, except for secrets.
+        let _ = write!(out, "{}", redact(&text));
     }
 }
 
