@@ -18,6 +18,7 @@ mod examples;
 mod explain;
 mod failures;
 mod hardened;
+mod laws;
 #[cfg(unix)]
 mod pipeline;
 mod problem;

@@ -21,8 +21,7 @@ use crate::solve::{Conflict, Problem, Solution, SolveError, solve};
 use crate::version::DistVersion;
 
 pub use bounded::Ended;
-use bounded::Waited;
-pub(crate) use bounded::{Bounded, Time};
+pub(crate) use bounded::{Bounded, Time, Waited};
 pub use change::Change;
 pub(crate) use moved::{rewritten_versions, with_versions};
 

@@ -52,7 +52,7 @@ impl Index {
         let source = SourceConfig {
             id: SOURCE,
             name: "index".to_owned(),
-            url,
+            url: url.into(),
             format: SourceFormat::Simple,
             forbidden_means_absent: false,
         };

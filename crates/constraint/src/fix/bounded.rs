@@ -43,8 +43,8 @@ impl Waited {
 pub(crate) enum Time {
     /// Until all waiting together comes to a duration.
     Waiting(Waited, Duration),
-    /// Until a moment.
-    Until(Instant),
+    /// Until a moment, at which the clock stood still while an index answered: a cold cache and a warm one end alike.
+    Working(Waited, Instant),
 }
 
 /// Passes everything on until the questions or the time are used up.
@@ -63,10 +63,8 @@ impl Bounded {
     }
 
     fn ask<T>(&self, ask: impl FnOnce() -> T) -> T {
-        match &self.time {
-            Time::Waiting(waited, _) => waited.during(ask),
-            Time::Until(_) => ask(),
-        }
+        let (Time::Waiting(waited, _) | Time::Working(waited, _)) = &self.time;
+        waited.during(ask)
     }
 
     /// Set once a question was not answered.
@@ -83,7 +81,7 @@ impl Bounded {
         }
         let is_left = match &self.time {
             Time::Waiting(waited, patience) => waited.total() < *patience,
-            Time::Until(deadline) => Instant::now() < *deadline,
+            Time::Working(waited, end) => Instant::now() < *end + waited.total(),
         };
         if is_left {
             return Ok(());
@@ -160,8 +158,11 @@ mod tests {
 
     #[test]
     fn questions_are_counted() {
-        let bounded =
-            Bounded::new(Arc::new(Empty), 2, Time::Until(Instant::now() + Duration::from_secs(60)));
+        let bounded = Bounded::new(
+            Arc::new(Empty),
+            2,
+            Time::Working(Waited::default(), Instant::now() + Duration::from_secs(60)),
+        );
         assert!(ask(&bounded) && ask(&bounded));
         assert_eq!(bounded.ended(), None, "the last answer was given");
         assert!(!ask(&bounded));

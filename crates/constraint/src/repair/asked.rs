@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::audit::{Code, Question, Verdict, audit};
+use crate::audit::{Code, Finding, Question, Verdict, audit};
 use crate::catalog::Catalog;
 use crate::constraint::{Force, Reason};
 use crate::machine::Libraries;
@@ -29,13 +29,13 @@ pub(super) fn target(
     let guess = question.target.python.clone();
     let rows = matrix::python().minor.iter().rev();
     let others = rows.map(|row| row.version.clone());
-    let before: BTreeSet<_> = verdict.findings.iter().map(|f| (f.code, f.package)).collect();
+    let before: BTreeSet<_> = verdict.findings.iter().flat_map(Finding::keys).collect();
     std::iter::once(guess).chain(others).find_map(|python| {
         let target = question.target.with_python(&python);
         let asked = Question { target, python_known: true, ..question.clone() };
         let refused = audit(&asked, catalog).findings.into_iter().any(|finding| {
             finding.code == Code::PythonUnsupported
-                && !before.contains(&(finding.code, finding.package))
+                && finding.keys().any(|key| !before.contains(&key))
         });
         (!refused).then_some(asked.target)
     })

@@ -88,6 +88,12 @@ impl Requirement {
         self.specifiers.iter().find(exact).map(VersionSpecifier::version)
     }
 
+    /// Whether its marker looks at the version of Python.
+    #[must_use]
+    pub fn hangs_on_python(&self) -> bool {
+        self.marker.as_ref().is_some_and(|marker| marker.names_python())
+    }
+
     /// True when it pins one version: that opts in to a release which its author withdrew.
     #[must_use]
     pub fn is_exact(&self) -> bool {

@@ -4,6 +4,7 @@ use pep440_rs::Version;
 use serde::{Deserialize, Serialize};
 
 use super::table::Rows;
+use crate::machine::Platform;
 
 /// The whole file.
 #[derive(Debug, Serialize, Deserialize)]
@@ -17,6 +18,50 @@ pub struct File {
     pub pip: Rows<Pip>,
     /// The first pip that knows a platform tag.
     pub platform_tag: Rows<PlatformTag>,
+    /// The first pip that refuses releases with METADATA that PEP 440 does not allow.
+    pub strict_metadata: InstallerFact,
+    /// The first pip that reads requirements files as UTF-8 on every platform.
+    pub utf8: Utf8,
+    /// A tool that locks one version for all platforms.
+    pub one_version: OneVersion,
+}
+
+/// What installers do from a release on.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct InstallerFact {
+    /// The first pip that does.
+    pub pip: Version,
+    /// The fact in words.
+    pub text: String,
+    /// Public sources.
+    pub source: Vec<String>,
+}
+
+/// The first pip that reads requirements files as UTF-8 on every platform.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Utf8 {
+    /// The first pip.
+    pub pip: Version,
+    /// The platforms on which older ones read them in another encoding.
+    pub platforms: Vec<Platform>,
+    /// The fact in words.
+    pub text: String,
+    /// Public sources.
+    pub source: Vec<String>,
+}
+
+/// A tool that locks one version for all platforms.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OneVersion {
+    /// The tool's documentation, as it is quoted.
+    pub tool: String,
+    /// The fact in words.
+    pub text: String,
+    /// Public sources.
+    pub source: Vec<String>,
 }
 
 /// The pip that a system or a Python brings.
