@@ -17,6 +17,7 @@ mod documents;
 mod examples;
 mod explain;
 mod failures;
+mod laws;
 #[cfg(unix)]
 mod pipeline;
 mod problem;
