@@ -10,8 +10,6 @@ use crate::machine::Platform;
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct File {
-    /// What a file is judged with that names no Python.
-    pub assumed: Minor,
     /// Minor versions, newest first.
     pub minor: Rows<Minor>,
     /// The pip that something brings.
