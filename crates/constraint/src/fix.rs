@@ -12,7 +12,8 @@ mod moved;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::time::Duration;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use crate::catalog::Catalog;
 use crate::name::Name;
@@ -20,9 +21,8 @@ use crate::requirement::Requirement;
 use crate::solve::{Conflict, Problem, Solution, SolveError, solve};
 use crate::version::DistVersion;
 
+pub(crate) use bounded::Bounded;
 pub use bounded::Ended;
-use bounded::Waited;
-pub(crate) use bounded::{Bounded, Time};
 pub use change::Change;
 pub(crate) use moved::{rewritten_versions, with_versions};
 
@@ -125,7 +125,7 @@ pub fn find(
             .for_each(|s| s.explicit = true);
     }
     let mut search = Search {
-        waited: Waited::default(),
+        waited: Arc::default(),
         budget,
         base,
         conflict,
@@ -191,7 +191,8 @@ pub fn among_pins(
 }
 
 struct Search<'a> {
-    waited: Waited,
+    /// Nanoseconds of waiting for indexes, all solves together.
+    waited: Arc<AtomicU64>,
     budget: Budget,
     base: Problem,
     conflict: &'a Conflict,
@@ -209,12 +210,16 @@ impl Search<'_> {
         self.found.fixes.iter().any(|fix| !fix.changes.iter().any(Change::is_of_machine))
     }
 
+    fn waited(&self) -> Duration {
+        Duration::from_nanos(self.waited.load(Ordering::Relaxed))
+    }
+
     /// One solve: the answer, what collides, or nothing when there was no time left to find out.
     fn solve(&mut self, problem: Problem, catalog: &Arc<dyn Catalog>) -> Option<Outcome> {
         let ended = if self.found.solves >= self.budget.solves {
             Some(Ended::Count)
         } else {
-            (self.waited.total() >= self.budget.waiting).then_some(Ended::Clock)
+            (self.waited() >= self.budget.waiting).then_some(Ended::Clock)
         };
         if ended.is_some() {
             self.found.stopped = self.found.stopped.or(ended);
@@ -222,12 +227,9 @@ impl Search<'_> {
         }
         self.found.solves += 1;
         // One hard try must not take the time of all others.
-        let share = self.waited.total() + self.budget.waiting * 2 / 3;
-        let bounded = Arc::new(Bounded::new(
-            Arc::clone(catalog),
-            self.budget.questions,
-            Time::Waiting(self.waited.clone(), share.min(self.budget.waiting)),
-        ));
+        let share = (self.waited() + self.budget.waiting * 2 / 3).min(self.budget.waiting);
+        let bounded = Bounded::new(Arc::clone(catalog), self.budget.questions, Instant::now());
+        let bounded = Arc::new(bounded.waiting_at_most(share, Arc::clone(&self.waited)));
         let solved = solve(Arc::new(problem), bounded.clone());
         self.found.stopped = self.found.stopped.or(bounded.ended());
         match solved {

@@ -1,8 +1,8 @@
 //! A catalog that stops answering after so many questions, so that a search ends.
 //!
 //! A solve asks the same questions in the same order every time, so counting them bounds it by work that does not depend on
-//! the speed of the machine or of a network. Waiting for an index is bounded too, for one that answers slowly: what this
-//! machine itself needs does not count, so that a slow one finds the same.
+//! the speed of the machine or of a network. The clock is a second bound. A search may ask that it stands still while an index
+//! answers, so that a cold cache and a warm one end alike.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -17,56 +17,49 @@ use crate::version::SourceId;
 pub enum Ended {
     /// As much was tried as may be: the same on every machine.
     Count,
-    /// The time for waiting was up.
+    /// The time was up.
     Clock,
-}
-
-/// How long a search waited for indexes, all its solves together.
-#[derive(Clone, Default)]
-pub(crate) struct Waited(Arc<AtomicU64>);
-
-impl Waited {
-    pub(crate) fn total(&self) -> Duration {
-        Duration::from_micros(self.0.load(Ordering::Relaxed))
-    }
-
-    fn during<T>(&self, ask: impl FnOnce() -> T) -> T {
-        let start = Instant::now();
-        let answer = ask();
-        let micros = u64::try_from(start.elapsed().as_micros()).unwrap_or(u64::MAX);
-        self.0.fetch_add(micros, Ordering::Relaxed);
-        answer
-    }
-}
-
-/// The time that a solve has.
-pub(crate) enum Time {
-    /// Until all waiting together comes to a duration.
-    Waiting(Waited, Duration),
-    /// Until a moment.
-    Until(Instant),
 }
 
 /// Passes everything on until the questions or the time are used up.
 pub(crate) struct Bounded {
     inner: Arc<dyn Catalog>,
     questions: u64,
-    time: Time,
+    deadline: Instant,
     asked: AtomicU64,
     late: AtomicBool,
+    /// What was spent on waiting, when that does not count, or alone counts.
+    waited: Option<Arc<AtomicU64>>,
+    /// How long may be waited, when that alone counts.
+    patience: Option<Duration>,
 }
 
 impl Bounded {
-    pub(crate) fn new(inner: Arc<dyn Catalog>, questions: u64, time: Time) -> Self {
+    pub(crate) fn new(inner: Arc<dyn Catalog>, questions: u64, deadline: Instant) -> Self {
         let (asked, late) = (AtomicU64::new(0), AtomicBool::new(false));
-        Self { inner, questions, time, asked, late }
+        Self { inner, questions, deadline, asked, late, waited: None, patience: None }
     }
 
-    fn ask<T>(&self, ask: impl FnOnce() -> T) -> T {
-        match &self.time {
-            Time::Waiting(waited, _) => waited.during(ask),
-            Time::Until(_) => ask(),
-        }
+    /// The same with a clock that stands still while an index answers; `waited` are the nanoseconds of all solves of a search.
+    pub(crate) fn without_waiting(mut self, waited: Arc<AtomicU64>) -> Self {
+        self.waited = Some(waited);
+        self
+    }
+
+    /// Bounded by waiting alone: what this machine computes does not count, so that a slow one finds the same. `waited` are the
+    /// nanoseconds of all solves of a search.
+    pub(crate) fn waiting_at_most(mut self, patience: Duration, waited: Arc<AtomicU64>) -> Self {
+        (self.waited, self.patience) = (Some(waited), Some(patience));
+        self
+    }
+
+    fn timed<T>(&self, ask: impl FnOnce() -> T) -> T {
+        let Some(waited) = &self.waited else { return ask() };
+        let start = Instant::now();
+        let answer = ask();
+        let spent = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        waited.fetch_add(spent, Ordering::Relaxed);
+        answer
     }
 
     /// Set once a question was not answered.
@@ -81,9 +74,11 @@ impl Bounded {
         if self.asked.fetch_add(1, Ordering::Relaxed) >= self.questions {
             return Err(CatalogError::Offline("enough was asked".into()));
         }
-        let is_left = match &self.time {
-            Time::Waiting(waited, patience) => waited.total() < *patience,
-            Time::Until(deadline) => Instant::now() < *deadline,
+        let waited = self.waited.as_ref().map_or(0, |waited| waited.load(Ordering::Relaxed));
+        let waited = Duration::from_nanos(waited);
+        let is_left = match self.patience {
+            Some(patience) => waited < patience,
+            None => Instant::now() < self.deadline + waited,
         };
         if is_left {
             return Ok(());
@@ -96,7 +91,7 @@ impl Bounded {
 impl Catalog for Bounded {
     fn project(&self, source: SourceId, name: Name) -> Result<Option<Arc<Project>>, CatalogError> {
         self.check()?;
-        self.ask(|| self.inner.project(source, name))
+        self.timed(|| self.inner.project(source, name))
     }
 
     fn metadata(
@@ -106,7 +101,7 @@ impl Catalog for Bounded {
         file: &File,
     ) -> Result<Arc<Metadata>, CatalogError> {
         self.check()?;
-        self.ask(|| self.inner.metadata(source, name, file))
+        self.timed(|| self.inner.metadata(source, name, file))
     }
 
     fn expect_project(&self, source: SourceId, name: Name, then: OnProject) {
@@ -148,8 +143,8 @@ mod tests {
 
     #[test]
     fn questions_are_counted() {
-        let bounded =
-            Bounded::new(Arc::new(Empty), 2, Time::Until(Instant::now() + Duration::from_secs(60)));
+        let later = Instant::now() + Duration::from_secs(60);
+        let bounded = Bounded::new(Arc::new(Empty), 2, later);
         assert!(ask(&bounded) && ask(&bounded));
         assert_eq!(bounded.ended(), None, "the last answer was given");
         assert!(!ask(&bounded));
@@ -157,14 +152,22 @@ mod tests {
     }
 
     #[test]
-    fn waiting_ends_what_the_count_does_not() {
-        let waited = Waited::default();
-        let patience = Duration::from_millis(20);
-        let first = Bounded::new(Arc::new(Empty), 9, Time::Waiting(waited.clone(), patience));
-        assert!(ask(&first), "nothing was waited for yet");
-        waited.during(|| std::thread::sleep(patience));
-        let bounded = Bounded::new(Arc::new(Empty), 9, Time::Waiting(waited, patience));
-        assert!(!ask(&bounded), "the solves of a search share their patience");
+    fn the_clock_ends_what_the_count_does_not() {
+        let bounded = Bounded::new(Arc::new(Empty), 2, Instant::now());
+        assert!(!ask(&bounded));
         assert_eq!(bounded.ended(), Some(Ended::Clock));
+    }
+
+    #[test]
+    fn waiting_alone_counts_where_that_is_asked() {
+        let waited = Arc::new(AtomicU64::new(0));
+        let patience = Duration::from_millis(5);
+        let bounded = || {
+            Bounded::new(Arc::new(Empty), 9, Instant::now())
+                .waiting_at_most(patience, Arc::clone(&waited))
+        };
+        assert!(ask(&bounded()), "nothing was waited for yet");
+        waited.store(6_000_000, Ordering::Relaxed);
+        assert!(!ask(&bounded()), "the solves of a search share their patience");
     }
 }
