@@ -6,6 +6,7 @@ use crate::name::Name;
 use crate::package::Package;
 use crate::solve::layers;
 use crate::solve::provider::{Halt, Provider};
+use crate::solve::walks::Turn;
 use crate::version::{DistVersion, Range, Version};
 
 /// Conflicts after which a distribution is decided before its peers.
@@ -93,8 +94,8 @@ impl Provider {
             },
         };
         if let Some(version) = &chosen {
-            let is_peer = self.is_peer(package, range);
-            self.walks.borrow_mut().decided(package, version, is_peer);
+            let turn = self.turn_of(package, range);
+            self.walks.borrow_mut().decided(package, version, turn);
         }
         Ok(chosen)
     }
@@ -107,13 +108,19 @@ impl Provider {
                 .is_some_and(|c| c.in_range(range, false).next().is_none())
     }
 
-    /// Whether a package is decided at a time of its own choice: another order would decide it earlier or later.
-    fn is_peer(&self, package: Package, range: &Range) -> bool {
-        let Package::Dist { name, .. } = package else { return false };
-        !range.contains(&Version::Dist(DistVersion::absent()))
-            && !is_single(range)
-            && !self.problem.policy.nearest.contains_key(&name)
-            && !self.walks.borrow().ranks().contains_key(&name)
+    /// Whether another order would have decided a package earlier or later.
+    fn turn_of(&self, package: Package, range: &Range) -> Turn {
+        let Package::Dist { name, .. } = package else { return Turn::Forced };
+        let is_forced = range.contains(&Version::Dist(DistVersion::absent()))
+            || is_single(range)
+            || self.problem.policy.nearest.contains_key(&name);
+        if is_forced {
+            Turn::Forced
+        } else if self.walks.borrow().ranks().contains_key(&name) {
+            Turn::Moved
+        } else {
+            Turn::Peer
+        }
     }
 }
 

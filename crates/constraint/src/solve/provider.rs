@@ -400,9 +400,9 @@ impl Provider {
         // Below what the range of now still has comes what it excludes for the moment: a project that is pinned by another
         // one which walks (botocore by boto3) is walked down with it.
         let within = candidates.in_range(range, false).filter(|build| build.tagged() < chosen);
-        let beyond = candidates
-            .in_order(false)
-            .filter(|build| build.tagged() < chosen && !range.contains(build.tagged()));
+        let beyond = candidates.in_order(false).filter(|build| {
+            count > 2 && build.tagged() < chosen && !range.contains(build.tagged())
+        });
         within
             .chain(beyond)
             .filter(|build| build.version().version().is_some_and(pep440_rs::Version::is_stable))

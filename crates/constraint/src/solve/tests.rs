@@ -192,7 +192,7 @@ fn service() -> Memory {
     for name in ["codec", "tls"] {
         index = index.with(name, "1", &[]);
     }
-    for (project, needs) in [("web", 7), ("shell", 5), ("store", 6)] {
+    for (project, needs) in [("web", 16), ("shell", 12), ("store", 14)] {
         let needs: Vec<String> = (0..needs).map(|n| format!("{project}-{n}>=1")).collect();
         let texts: Vec<&str> = needs.iter().map(String::as_str).collect();
         index = index.with(project, "1", &texts);
@@ -231,6 +231,19 @@ fn the_order_of_requirements_changes_little_of_the_work() {
         panic!("there are orders");
     };
     assert!(2 * most <= 3 * least, "{least} decisions for {easy:?}, {most} for {hard:?}");
+}
+
+#[test]
+fn two_that_walk_because_of_each_other_keep_their_order() {
+    let mut index = Memory::default().with("core", "1", &[]).with("core", "2", &[]);
+    for release in 1..=30 {
+        let old = if release > 5 { "core<2" } else { "core" };
+        let new = if release > 20 { "core>=2" } else { "core" };
+        let version = release.to_string();
+        index = index.with("first", &version, &[old]).with("second", &version, &[new]);
+    }
+    let solution = run(&["first", "second"], index).expect("solvable");
+    assert_eq!(pins(&solution), ["core 1", "first 30", "second 20"]);
 }
 
 #[test]

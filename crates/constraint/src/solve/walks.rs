@@ -4,7 +4,8 @@
 //! `dateutil` does not go with what every `boto3` of the last years needs, the order of the two is the difference between
 //! one step back and a thousand. Nobody knows the order beforehand, but the walk itself tells: a project of which a few
 //! releases were tried in vain goes before its peers, and the solve starts again with all that was read. Each project is
-//! moved once, so there is an end.
+//! moved once, so there is an end. Who is moved later goes before those that were moved earlier: where two walk because
+//! of each other, the order that they had stays.
 
 use rustc_hash::FxHashMap;
 
@@ -13,12 +14,12 @@ use crate::package::Package;
 use crate::version::{Range, Version};
 
 /// So many releases of a project are tried in vain before it goes before its peers.
-const PATIENCE: usize = 2;
+const PATIENCE: usize = 4;
 
 /// Every so many projects that were moved, one release more is tried: what is thrown away grows with them.
 const STEADIER: usize = 4;
 
-/// The projects that go before their peers, each with its place among them.
+/// The projects that go before their peers, each with its place among them, the least first.
 pub(super) type Ranks = FxHashMap<Name, u32>;
 
 /// The decisions that stand, and how often each project was tried in vain.
@@ -35,7 +36,18 @@ pub(super) struct Walks {
 struct Decision {
     package: Package,
     /// Whether others could have been decided before it.
-    is_peer: bool,
+    is_free: bool,
+}
+
+/// At whose time a version is decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Turn {
+    /// Nothing else was possible: no other order would have changed it.
+    Forced,
+    /// It goes before its peers already.
+    Moved,
+    /// Among its peers.
+    Peer,
 }
 
 #[derive(Default)]
@@ -77,28 +89,28 @@ impl Walks {
     /// start again.
     pub(super) fn must_start_again(&mut self) -> bool {
         let patience = PATIENCE + self.ranks.len() / STEADIER;
-        let among_peers = self.standing.iter().any(|decision| decision.is_peer);
+        let among_others = self.standing.iter().any(|decision| decision.is_free);
         let before = self.ranks.len();
         for name in self.refused.drain(..) {
             let Some(tries) = self.tries.get_mut(&name) else { continue };
             tries.in_vain += 1;
-            if among_peers && tries.in_vain >= patience {
-                let next = u32::try_from(self.ranks.len()).unwrap_or(u32::MAX);
+            if among_others && tries.in_vain >= patience {
+                let next = u32::MAX - u32::try_from(self.ranks.len()).unwrap_or(u32::MAX);
                 self.ranks.entry(name).or_insert(next);
             }
         }
         self.ranks.len() > before
     }
 
-    /// A version was decided; `is_peer` when another order would have decided it earlier or later.
-    pub(super) fn decided(&mut self, package: Package, version: &Version, is_peer: bool) {
+    /// A version was decided.
+    pub(super) fn decided(&mut self, package: Package, version: &Version, turn: Turn) {
         if let Package::Dist { name, extra: None } = package {
             let tries = self.tries.entry(name).or_default();
             tries.last = Some(version.clone());
-            tries.is_peer = is_peer;
+            tries.is_peer = turn == Turn::Peer;
         }
         self.places.insert(package, self.standing.len());
-        self.standing.push(Decision { package, is_peer });
+        self.standing.push(Decision { package, is_free: turn != Turn::Forced });
     }
 
     /// The version that was decided last cannot be used on this machine, whatever else is decided: that is no walk.
@@ -130,12 +142,12 @@ mod tests {
 
     /// Decides `b` after `a`, and has one release after the other ruled out.
     fn walk(walks: &mut Walks, numbers: impl Iterator<Item = u32>, unfit: bool) -> Option<u32> {
-        walks.decided(dist("a"), &build(1), true);
+        walks.decided(dist("a"), &build(1), Turn::Peer);
         for number in numbers {
             if walks.must_start_again() {
                 return Some(number);
             }
-            walks.decided(dist("b"), &build(number), true);
+            walks.decided(dist("b"), &build(number), Turn::Peer);
             if unfit {
                 walks.is_unfit(dist("b"));
             }
@@ -147,9 +159,9 @@ mod tests {
     #[test]
     fn a_few_releases_in_vain_are_a_walk() {
         let mut walks = Walks::default();
-        assert_eq!(walk(&mut walks, (0..40).rev(), false), Some(37));
+        assert_eq!(walk(&mut walks, (0..40).rev(), false), Some(35));
         walks.start_again();
-        assert_eq!(walks.ranks().get(&Name::new("b").expect("valid")), Some(&0));
+        assert_eq!(walks.ranks().get(&Name::new("b").expect("valid")), Some(&u32::MAX));
         // It goes first now; that it walks on is its own affair.
         assert_eq!(walk(&mut walks, (0..40).rev(), false), None);
     }
@@ -164,8 +176,8 @@ mod tests {
         let mut walks = Walks::default();
         for number in (0..40).rev() {
             assert!(!walks.must_start_again());
-            walks.decided(dist("b"), &build(number), true);
-            walks.decided(dist("a"), &build(1), true);
+            walks.decided(dist("b"), &build(number), Turn::Peer);
+            walks.decided(dist("a"), &build(1), Turn::Peer);
             walks.is_open(dist("b"), &Range::strictly_lower_than(build(number)));
         }
     }
