@@ -20,6 +20,7 @@ mod pipeline;
 mod problem;
 mod project_life;
 mod resolve;
+mod sdists;
 mod site_packages;
 mod targets;
 mod ten_pins;

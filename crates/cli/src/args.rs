@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 
 pub use audit::{Audit, AuditFormat};
+use cuda_lock_formats::manifest::BuildName;
 
 /// Locks Python environments that will load and run on the GPU machine you name.
 #[derive(Debug, Parser)]
@@ -58,6 +59,10 @@ pub struct Resolve {
     /// Download wheels whose index publishes no digest, once, to learn their digests.
     #[arg(long)]
     pub hash_missing: bool,
+    /// Let the metadata of this source distribution be built by uv or pip, which runs its code; `:all:` for every one. Can
+    /// be repeated.
+    #[arg(long, value_name = "NAME|:all:")]
+    pub build: Vec<BuildName>,
     /// Ignore files uploaded after this date or time; overrides env.toml.
     #[arg(long, value_name = "DATE")]
     pub exclude_newer: Option<String>,

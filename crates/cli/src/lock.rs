@@ -15,7 +15,7 @@ use cuda_lock_constraint::version::Version;
 use cuda_lock_formats::manifest::Manifest;
 use cuda_lock_formats::pylock::{
     LockMetadata, LockedArchive, LockedConstraint, LockedDependency, LockedFile, LockedIndex,
-    LockedMachine, LockedPackage, Origin, Pylock,
+    LockedMachine, LockedPackage, LockedPassed, Origin, Pylock,
 };
 use cuda_lock_formats::requirements_out::{RequirementsError, RequirementsStyle, requirements_txt};
 
@@ -35,6 +35,8 @@ pub struct Answer<'a> {
     pub solution: &'a Solution,
     /// What it means for the machine.
     pub stack: &'a SystemStack,
+    /// Newer releases that were not taken.
+    pub passed: &'a [LockedPassed],
 }
 
 impl Answer<'_> {
@@ -123,6 +125,8 @@ impl Answer<'_> {
             minimum_driver: self.stack.minimum_driver.clone(),
             capabilities: self.stack.capabilities.clone(),
             loading: self.stack.loading.iter().map(|step| step.text.clone()).collect(),
+            built: crate::passed::built(self.solution),
+            passed_over: self.passed.to_vec(),
             constraints: self.constraints(),
         }
     }

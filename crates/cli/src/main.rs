@@ -9,6 +9,7 @@ mod fetching;
 mod kept;
 mod lock;
 mod output;
+mod passed;
 mod plan;
 mod problem;
 mod run;

@@ -5,7 +5,7 @@ mod moved;
 mod others;
 mod sources;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -14,12 +14,12 @@ use cuda_lock_constraint::matrix;
 use cuda_lock_constraint::name::Name;
 use cuda_lock_constraint::requirement::Requirement;
 use cuda_lock_constraint::rules::onnx_model::Model;
-use cuda_lock_constraint::solve::{Policy, Prerelease, Problem, Resolution};
+use cuda_lock_constraint::solve::{Builds, Policy, Prerelease, Problem, Resolution};
 use cuda_lock_constraint::target::Target;
 use cuda_lock_fetcher::{FetcherConfig, Mode, StaticMetadata};
 use cuda_lock_formats::diagnostic::{Diagnostic, Diagnostics, Severity};
 use cuda_lock_formats::manifest::{
-    self, Backends, ExcludeNewer, Manifest, PythonRequest, ResolutionMode, TargetSpec,
+    self, Backends, BuildName, ExcludeNewer, Manifest, PythonRequest, ResolutionMode, TargetSpec,
 };
 use cuda_lock_formats::onnx_model::read_model;
 use pep440_rs::Version as Pep440;
@@ -224,9 +224,26 @@ fn policy(manifest: &Manifest, exclude_newer: Option<&ExcludeNewer>) -> Policy {
         },
         exclude_newer: exclude_newer.or(stated).map(|date| date.before),
         ignore_advice: false,
+        trust_recorded: options.trust_recorded.iter().map(|name| *name.get_ref()).collect(),
+        builds: builds(options.build.iter().map(|name| *name.get_ref())),
         preferences: BTreeMap::new(),
         nearest: BTreeMap::new(),
     }
+}
+
+/// What may be built.
+#[must_use]
+pub fn builds(names: impl IntoIterator<Item = BuildName>) -> Builds {
+    let mut only = BTreeSet::new();
+    for name in names {
+        match name {
+            BuildName::All => return Builds::All,
+            BuildName::One(name) => {
+                only.insert(name);
+            }
+        }
+    }
+    if only.is_empty() { Builds::None } else { Builds::Only(only) }
 }
 
 fn stated(stated: &manifest::StaticMetadata) -> StaticMetadata {
@@ -246,6 +263,7 @@ fn stated(stated: &manifest::StaticMetadata) -> StaticMetadata {
                 .as_ref()
                 .map(|text| Arc::from(text.get_ref().as_str())),
             provides_extra: stated.provides_extra.iter().map(|e| e.get_ref().to_string()).collect(),
+            source: None,
         },
         version,
     }

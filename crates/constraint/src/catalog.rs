@@ -1,14 +1,17 @@
 //! Where builds come from, as the solver sees it. The fetcher implements [`Catalog`]; tests implement it over memory.
 
+mod sdist;
 mod versions;
 
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use pep440_rs::Version;
 
 use crate::name::Name;
 use crate::version::SourceId;
 
+pub use sdist::{BuildNeed, FromSdist, Grade, Silence, Undeclared};
 pub use versions::Versions;
 
 /// What to do when an expected page has arrived.
@@ -36,6 +39,25 @@ pub trait Catalog: Send + Sync {
         name: Name,
         file: &File,
     ) -> Result<Arc<Metadata>, CatalogError>;
+
+    /// The METADATA of a source distribution as a build for this Python finds it. Runs code of the file: only for what the person allowed.
+    ///
+    /// # Errors
+    /// [`CatalogError::Undeclared`] with what the build printed when it fails, or nothing here can build.
+    fn build(
+        &self,
+        _source: SourceId,
+        _name: Name,
+        file: &File,
+        _python: &Version,
+    ) -> Result<Arc<Metadata>, CatalogError> {
+        Err(CatalogError::Undeclared(Arc::new(Undeclared {
+            filename: file.filename.clone(),
+            why: Silence::Unreadable,
+            detail: Some("nothing is built here".to_owned()),
+            recorded: None,
+        })))
+    }
 
     /// A hint that `name` will be asked for soon: start fetching, do not wait, and call `then` (once, on any thread)
     /// when it is there. A catalog that has the answer at hand may drop the hint: the solver will ask.
@@ -129,6 +151,9 @@ pub struct Metadata {
     pub requires_python: Option<Arc<str>>,
     /// Every `Provides-Extra`.
     pub provides_extra: Vec<String>,
+    /// How it is known, when it does not come from the wheel it is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<Box<FromSdist>>,
 }
 
 /// Why a source gave no answer.
@@ -143,7 +168,10 @@ pub enum CatalogError {
     /// The server answered with something that cannot be used: a wrong hash, broken METADATA, a page that is no page.
     #[error("{0}")]
     Invalid(Arc<str>),
-    /// This one file has no METADATA that can be read (an sdist that must be built first); another may do.
+    /// This one file has no METADATA that can be read; another may do.
     #[error("{0}")]
     Unavailable(Arc<str>),
+    /// This source distribution does not say what it needs; another may, and what it records may be trusted.
+    #[error("{0}")]
+    Undeclared(Arc<Undeclared>),
 }

@@ -24,7 +24,6 @@ use crate::net::{Clients, Gates, Http, Keyring};
 use crate::observer::{Counters, Event, Observer, Stats};
 use crate::once::{Maker, OnceMap, Slot};
 use crate::project::{ProjectResult, Step};
-use crate::silent::SilentSdists;
 use crate::source::{Source, SourceError};
 
 /// What METADATA questions are answered with.
@@ -32,7 +31,7 @@ pub(crate) type MetadataResult = Result<Arc<Metadata>, CatalogError>;
 
 /// Indexes, cache and network as one [`Catalog`].
 pub struct Fetcher {
-    inner: Arc<Inner>,
+    pub(crate) inner: Arc<Inner>,
     engine: Arc<Engine>,
     /// Pages that are expected and not in the cache, as long as nothing was needed that is not.
     waiting: Mutex<Vec<(SourceId, Name, OnProject)>>,
@@ -55,7 +54,6 @@ pub(crate) struct Inner {
     /// Of the fetcher, which owns it.
     pub(crate) engine: Weak<Engine>,
     fault: OnceLock<CatalogError>,
-    pub(crate) silent: SilentSdists,
     /// METADATA that is only expected leaves a quarter of the connections to what is needed now.
     hints: Semaphore,
 }
@@ -96,7 +94,6 @@ impl Fetcher {
         let inner = Inner {
             engine: Arc::downgrade(&engine),
             fault: OnceLock::new(),
-            silent: SilentSdists::default(),
             sources,
             mode: config.mode,
             max_download: config.max_download,
@@ -143,7 +140,7 @@ impl Fetcher {
         }
     }
 
-    fn runtime(&self) -> Result<&Runtime, CatalogError> {
+    pub(crate) fn runtime(&self) -> Result<&Runtime, CatalogError> {
         self.engine.runtime()
     }
 
@@ -168,7 +165,7 @@ impl Fetcher {
         self.engine.runs()
     }
 
-    fn source(&self, id: SourceId) -> Result<&Source, CatalogError> {
+    pub(crate) fn source(&self, id: SourceId) -> Result<&Source, CatalogError> {
         self.inner.sources.get(&id).ok_or_else(|| {
             CatalogError::Invalid(format!("there is no index with the number {}", id.0).into())
         })
@@ -272,6 +269,16 @@ impl Catalog for Fetcher {
             Some(metadata) => Ok(Arc::clone(metadata)),
             None => self.start_metadata(name, file)?.wait(),
         }
+    }
+
+    fn build(
+        &self,
+        source: SourceId,
+        name: Name,
+        file: &File,
+        python: &pep440_rs::Version,
+    ) -> MetadataResult {
+        self.build_metadata(source, name, file, python)
     }
 
     fn expect_project(&self, source: SourceId, name: Name, then: OnProject) {

@@ -8,6 +8,7 @@
 //! - an [`Observer`] is told what goes on, and [`Stats`] count it.
 
 mod body;
+mod build;
 pub mod cache;
 mod config;
 mod engine;
@@ -22,7 +23,7 @@ mod observer;
 mod once;
 pub mod page;
 mod project;
-mod silent;
+mod sdist;
 mod source;
 mod stored;
 mod tail;

@@ -23,6 +23,7 @@ use crate::exit::Exit;
 use crate::lock::{Answer, requirements_of};
 use crate::output::progress::Progress;
 use crate::output::{conflict, message};
+use crate::passed;
 use crate::plan::Plan;
 use crate::run::{Paths, Run};
 use crate::targets::Solved;
@@ -126,6 +127,10 @@ fn check_pins(
         message::warning(warning);
     }
     let system = solution.system_stack(&problem);
+    let passed = passed::over(&solution, Some(lock));
+    for passed in &passed {
+        message::warning(&passed.text);
+    }
     let answer = Answer {
         manifest: run.manifest,
         plan,
@@ -133,6 +138,7 @@ fn check_pins(
         sources: run.sources,
         solution: &solution,
         stack: &system,
+        passed: &passed,
     };
     let mut now = answer.pylock();
     let other_facts = tool.matrices != matrix::REVISION;

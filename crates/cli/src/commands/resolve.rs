@@ -19,7 +19,8 @@ use crate::fetching;
 use crate::kept::Kept;
 use crate::lock::Answer;
 use crate::output::progress::Progress;
-use crate::output::{conflict, fixes, json, message, stack};
+use crate::output::{conflict, fixes, json, message, sdists, stack};
+use crate::passed;
 use crate::plan::{self, Plan};
 use crate::problem::{self, Answers};
 use crate::run::Run;
@@ -64,9 +65,14 @@ fn resolve_with(args: &Resolve, manifest: &Manifest, answers: &Answers) -> Resul
         Some(name) => vec![Some(name.as_str())],
         None => manifest.target_names(),
     };
+    let allow = |mut plan: Plan| {
+        let written = manifest.options.build.iter().map(|name| *name.get_ref());
+        plan.problem.policy.builds = plan::builds(written.chain(args.build.iter().copied()));
+        plan
+    };
     let plans = names
         .into_iter()
-        .map(|name| plan::plan(manifest, name, &sources, exclude_newer.as_ref()))
+        .map(|name| plan::plan(manifest, name, &sources, exclude_newer.as_ref()).map(allow))
         .collect::<Result<Vec<Plan>, _>>()
         .map_err(Exit::bad_input)?;
     let progress = Arc::new(Progress::new(args.quiet));
@@ -117,6 +123,7 @@ impl Run<'_> {
                     let without = digests::complete(&mut solution, lock, download)
                         .map_err(|error| Exit::unreadable(&error))?;
                     solution.warnings.extend(without);
+                    let passed = passed::over(&solution, lock);
                     let system = solution.system_stack(&problem);
                     let answer = Answer {
                         manifest: self.manifest,
@@ -125,6 +132,7 @@ impl Run<'_> {
                         sources: self.sources,
                         solution: &solution,
                         stack: &system,
+                        passed: &passed,
                     };
                     self.name_unknown(lock, &solution);
                     self.show(&answer, &mut reports);
@@ -170,6 +178,7 @@ impl Run<'_> {
     fn show(&self, answer: &Answer<'_>, reports: &mut Vec<json::TargetReport>) {
         if !self.args.quiet {
             answer.solution.warnings.iter().for_each(message::warning);
+            answer.passed.iter().for_each(|passed| message::warning(&passed.text));
         }
         if self.args.format == Format::Json {
             reports.push(json::solved(answer));
@@ -229,6 +238,7 @@ impl Run<'_> {
                 message::line(format_args!("target {target}:"));
             }
             conflict::print(found, self.args.verbose);
+            sdists::offer(found);
             self.name_the_asked(plan, found);
             if self.args.quiet {
                 return;

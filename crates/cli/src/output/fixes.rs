@@ -59,6 +59,8 @@ pub fn print(fixes: &[Fix], found: &Found, first: &Conflict, manifest: &Manifest
     also(found, first);
     message::line("");
     match fixes {
+        // What would allow it was said already.
+        [] if !first.undeclared.is_empty() => return,
         [] if found.stopped.is_some() => {
             message::help(format_args!("no fix found in {} tries; {}", found.solves, ended(found)))
         }
@@ -197,6 +199,20 @@ impl Place<'_> {
                 new: Some(format!("{{ {from} = \"{to}\" }}")),
                 ..Edit::of("[options] substitute")
             },
+            Change::TrustRecorded { name } => {
+                let written = &options.trust_recorded;
+                let list = |names: &mut dyn Iterator<Item = String>| {
+                    format!("[{}]", names.collect::<Vec<_>>().join(", "))
+                };
+                let old = written.iter().map(|name| quoted(name.get_ref()));
+                let all = old.clone().chain(std::iter::once(quoted(name)));
+                Edit {
+                    line: written.first().map(|name| self.line(name)),
+                    old: (!written.is_empty()).then(|| list(&mut old.clone())),
+                    new: Some(list(&mut all.clone())),
+                    ..Edit::of("[options] trust-recorded")
+                }
+            }
             Change::Prerelease => Edit {
                 line: self.line_of_key("prerelease"),
                 new: Some(quoted(&"allow")),

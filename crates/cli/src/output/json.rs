@@ -7,6 +7,7 @@ use serde::Serialize;
 use crate::lock::Answer;
 use cuda_lock_constraint::fix::{self, Found};
 use cuda_lock_constraint::solve::Conflict;
+use cuda_lock_formats::pylock::LockedBuild;
 
 /// `cuda-lock resolve --format json`.
 #[derive(Serialize)]
@@ -61,6 +62,10 @@ pub struct TargetReport {
     pub loading: Vec<String>,
     /// Things a person should know.
     pub warnings: Vec<String>,
+    /// Newer releases that were not taken because what they need could not be known, one line for each project.
+    pub passed_over: Vec<String>,
+    /// What is built when it is installed.
+    pub built: Vec<Built>,
     /// What collides in one line, when there is no solution and a line can say it.
     pub headline: Option<String>,
     /// The facts that collide, when there is no solution.
@@ -104,6 +109,27 @@ pub struct Package {
     pub version: String,
 }
 
+/// A package that is built when it is installed.
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Built {
+    /// Its name.
+    pub name: String,
+    /// How its requirements are known.
+    pub requirements: String,
+    /// What the build needs.
+    pub needs: Vec<String>,
+    /// Whether the build must find the packages of this lock.
+    pub in_environment: bool,
+}
+
+impl From<LockedBuild> for Built {
+    fn from(built: LockedBuild) -> Self {
+        let LockedBuild { name, requirements, needs, in_environment } = built;
+        Self { name, requirements, needs, in_environment }
+    }
+}
+
 /// One fact of a conflict.
 #[derive(Serialize)]
 pub struct Fact {
@@ -129,6 +155,8 @@ pub fn solved(answer: &Answer<'_>) -> TargetReport {
             .collect(),
         loading: answer.stack.loading.iter().map(|step| step.text.clone()).collect(),
         warnings: answer.solution.warnings.clone(),
+        passed_over: answer.passed.iter().map(|passed| passed.text.clone()).collect(),
+        built: crate::passed::built(answer.solution).into_iter().map(Built::from).collect(),
         headline: None,
         conflict: Vec::new(),
         also: Vec::new(),
@@ -156,6 +184,8 @@ pub fn unsolved(
         packages: Vec::new(),
         loading: Vec::new(),
         warnings: Vec::new(),
+        passed_over: Vec::new(),
+        built: Vec::new(),
         headline: conflict.report().headline,
         conflict: facts(conflict),
         also: found.also.iter().map(also).collect(),
@@ -166,6 +196,6 @@ pub fn unsolved(
 }
 
 fn facts(conflict: &Conflict) -> Vec<Fact> {
-    let statements = conflict.statements().into_iter();
+    let statements = conflict.report_in_full().into_iter();
     statements.map(|said| Fact { text: said.text, source: said.source }).collect()
 }

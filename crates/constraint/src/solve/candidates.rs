@@ -328,6 +328,19 @@ impl Release {
         !self.fit.pythons.is_empty() || self.fit.glibc.is_some()
     }
 
+    /// True for a release that has no wheels at all: whoever takes it builds it, on every machine.
+    pub(super) fn is_source_alone(&self) -> bool {
+        self.fit.sdist.is_some() && self.fit.rejected.iter().all(|(_, why)| *why == Why::Kind)
+    }
+
+    /// Of the wheels for other targets the one that comes nearest to this one.
+    pub(super) fn sibling(&self) -> Option<&File> {
+        let wheels =
+            self.fit.rejected.iter().filter(|(_, why)| !matches!(why, Why::Kind | Why::Name(_)));
+        let nearest = wheels.max_by_key(|(index, why)| (why.nearness(), Reverse(*index)))?;
+        self.files.get(nearest.0)
+    }
+
     /// True when a wheel fits the target.
     pub(super) fn has_wheel(&self) -> bool {
         self.fit.best.is_some()

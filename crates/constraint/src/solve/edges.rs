@@ -6,7 +6,7 @@ use std::sync::Arc;
 use pep440_rs::{Operator, VersionSpecifiers};
 use pubgrub::{Dependencies, DependencyProvider, PackageResolutionStatistics};
 
-use crate::catalog::CatalogError;
+use crate::catalog::{CatalogError, Silence};
 use crate::constraint::{Constraint, Force, Reason};
 use crate::name::Name;
 use crate::package::Package;
@@ -185,10 +185,20 @@ impl Provider {
             }
             add(Package::Python, range, reason);
         }
+        if !release.has_wheel() {
+            // Of a release that is known to be broken nobody is asked what it needs.
+            let unread = self.unread_build(name, build, &file.filename);
+            if let Some(broken) = rules::broken::unusable(&unread, self.problem.machine.platform) {
+                return Ok(Err(broken.text.as_str().into()));
+            }
+        }
         let metadata = match self.metadata(name, build) {
             Ok(Some(metadata)) => metadata,
             Ok(None) => return Ok(Ok(constraints)),
-            Err(CatalogError::Unavailable(why)) => return Ok(Err(why)),
+            Err(CatalogError::Unavailable(why)) => return Ok(Err(Unusable::Because(why))),
+            Err(CatalogError::Undeclared(found)) => {
+                return Ok(Err(Unusable::Undeclared(found.why)));
+            }
             Err(error) => return Err(error),
         };
         if let (false, Some(specifiers)) = (python_stated, &metadata.requires_python)
@@ -229,7 +239,7 @@ impl Provider {
     ///
     /// An upper bound is a guess about Pythons that did not exist yet. It is respected, but whoever pins a release with
     /// `==` has decided for it, as uv sees it too; the answer then carries a warning.
-    fn python_of(&self, name: Name, specifiers: &str) -> Option<Range> {
+    pub(super) fn python_of(&self, name: Name, specifiers: &str) -> Option<Range> {
         let mut specifiers: VersionSpecifiers = specifiers.parse().ok()?;
         if self.is_pinned(name) {
             let upper = |o: &Operator| matches!(o, Operator::LessThan | Operator::LessThanEqual);
@@ -255,9 +265,14 @@ impl Provider {
         let metadata = match self.metadata(name, build) {
             Ok(Some(metadata)) => metadata,
             // The base distribution reports both.
-            Ok(None) | Err(CatalogError::Unavailable(_)) => return Ok(Ok(constraints)),
+            Ok(None) | Err(CatalogError::Unavailable(_) | CatalogError::Undeclared(_)) => {
+                return Ok(Ok(constraints));
+            }
             Err(error) => return Err(error),
         };
+        if metadata.source.as_ref().is_some_and(|source| source.extras_open) {
+            return Ok(Err(Unusable::Undeclared(Silence::Extras)));
+        }
         for text in &metadata.requires_dist {
             let Ok(requirement) = self.requirement(text) else { continue };
             if self.applies(&requirement, Some(extra)) && !self.applies(&requirement, None) {

@@ -7,6 +7,7 @@ use crate::catalog::{File, Metadata};
 use crate::constraint::Constraint;
 use crate::name::Name;
 use crate::package::Package;
+use crate::solve::sdists::PassedRelease;
 use crate::version::{DistVersion, Version};
 
 /// What will load and run.
@@ -20,6 +21,8 @@ pub struct Solution {
     pub constraints: Vec<Constraint>,
     /// Things a person should know: a yanked release that was pinned, an extra that does not exist.
     pub warnings: Vec<String>,
+    /// Newer releases that were not taken because what they need could not be known.
+    pub passed_over: Vec<PassedRelease>,
     /// How many versions the solver chose on the way.
     pub decisions: u64,
 }

@@ -114,6 +114,14 @@ impl Manifest {
         if let Some(names) = &options.only_indexes {
             form.put("only-indexes", sorted(names.iter().map(plain)));
         }
+        for (key, names) in [
+            ("trust-recorded", sorted(options.trust_recorded.iter().map(plain))),
+            ("build", sorted(options.build.iter().map(plain))),
+        ] {
+            if !names.is_empty() {
+                form.put(key, names);
+            }
+        }
         form.put("same", sorted(options.same.iter().map(plain)));
     }
 }

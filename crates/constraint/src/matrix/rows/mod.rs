@@ -18,4 +18,5 @@ pub mod onnxruntime;
 pub mod owners;
 pub mod products;
 pub mod python;
+pub mod sdists;
 pub mod torch;
