@@ -87,6 +87,9 @@ pub enum Silence {
     /// setup.py ends with an error, unless it is called in a way that no installer does.
     #[error("it is a placeholder whose setup.py ends with an error")]
     Placeholder,
+    /// setup.py installs other packages while it is installed, which nothing records.
+    #[error("its setup.py installs other packages by itself")]
+    Installs,
     /// Its build fetches a wheel from the vendor's own index.
     #[error("it is a stub that fetches a wheel from its vendor's own index")]
     Stub,
@@ -111,7 +114,7 @@ impl Silence {
     /// Whether a build of the metadata would tell.
     #[must_use]
     pub fn can_be_built(self) -> bool {
-        !matches!(self, Self::Unbuilt | Self::Unreadable)
+        !matches!(self, Self::Installs | Self::Unbuilt | Self::Unreadable)
     }
 }
 

@@ -133,14 +133,19 @@ pub(super) fn judge(project: Name, version: &str, members: &Members) -> Verdict 
     guarded(metadata, doubt, setup.as_ref(), promise.unwrap_or(Promise::Old))
 }
 
-/// A placeholder requires nothing, and its setup.py does not let itself be called.
+/// A placeholder requires nothing, and its setup.py does not let itself be called. One that calls pip requires what
+/// nothing records.
 fn guarded(
     metadata: Metadata,
     doubt: Option<Silence>,
     setup: Option<&SetupPy>,
     promise: Promise,
 ) -> Verdict {
-    let guards = setup.is_some_and(|setup| setup.guards_itself) && promise != Promise::All;
+    let open = promise != Promise::All;
+    if open && setup.is_some_and(|setup| setup.installs) {
+        return Verdict { metadata: None, doubt: Some(Silence::Installs), detail: None };
+    }
+    let guards = open && setup.is_some_and(|setup| setup.guards_itself);
     if guards && metadata.requires_dist.is_empty() {
         return Verdict { metadata: None, doubt: Some(Silence::Placeholder), detail: None };
     }

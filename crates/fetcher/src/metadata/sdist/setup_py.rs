@@ -105,6 +105,8 @@ pub(super) struct SetupPy {
     pub(super) computes: bool,
     /// It raises an error that hangs on how it is called.
     pub(super) guards_itself: bool,
+    /// It calls pip to install something.
+    pub(super) installs: bool,
     /// Every name in it.
     pub(super) words: Vec<String>,
     /// The modules that it imports.
@@ -127,6 +129,7 @@ pub(super) fn read(text: &str) -> SetupPy {
     SetupPy {
         computes: code.computes(),
         guards_itself: code.guards_itself(),
+        installs: code.installs(),
         imports: code.imports(),
         words,
     }
@@ -349,6 +352,13 @@ impl<'a> Code<'a> {
         looks && ends
     }
 
+    /// Whether it calls pip: `[sys.executable, "-m", "pip"]` and `"install"` among what it can run.
+    fn installs(&self) -> bool {
+        let says = |text: &str| self.tokens.iter().any(|token| *token == Token::Text(text));
+        let runs = |word: &str| self.tokens.iter().any(|token| token.is_word(word));
+        says("pip") && says("install") && (runs("subprocess") || runs("check_call"))
+    }
+
     fn imports(&self) -> Vec<String> {
         let starts = self.tokens.windows(3).filter_map(|three| match three {
             [Token::Line(_), Token::Word("import" | "from"), Token::Word(module)] => {
@@ -410,6 +420,13 @@ mod tests {
         ] {
             assert!(read(text).computes, "{text}");
         }
+    }
+
+    #[test]
+    fn whoever_calls_pip_is_seen() {
+        let text = "import subprocess\nsubprocess.check_call([sys.executable, '-m', 'pip', 'install', 'b'])\nsetup()";
+        assert!(read(text).installs);
+        assert!(!read("print('pip install a')\nsetup()").installs);
     }
 
     #[test]
