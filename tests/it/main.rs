@@ -19,6 +19,7 @@ mod explain;
 mod pipeline;
 mod problem;
 mod project_life;
+mod references;
 mod resolve;
 mod sdists;
 mod site_packages;

@@ -1,9 +1,8 @@
 //! From a solution to the files that are written.
 
-use std::collections::BTreeMap;
+use std::path::Path;
 
 use cuda_lock_constraint::constraint::{Constraint, Reason};
-use cuda_lock_constraint::digest::sha256_hex;
 use cuda_lock_constraint::machine::Libc;
 use cuda_lock_constraint::matrix;
 use cuda_lock_constraint::package::Package;
@@ -12,14 +11,16 @@ use cuda_lock_constraint::solve::{
     Chosen, Problem, Solution, SystemStack, is_url_source, range_text,
 };
 use cuda_lock_constraint::version::Version;
+use cuda_lock_formats::diagnostic::mask_credentials;
 use cuda_lock_formats::manifest::Manifest;
 use cuda_lock_formats::pylock::{
-    LockMetadata, LockedArchive, LockedConstraint, LockedDependency, LockedFile, LockedIndex,
-    LockedMachine, LockedPackage, LockedPassed, Origin, Pylock,
+    LockMetadata, LockedConstraint, LockedDependency, LockedIndex, LockedMachine, LockedPackage,
+    LockedPassed, Pylock,
 };
 use cuda_lock_formats::requirements_out::{RequirementsError, RequirementsStyle, requirements_txt};
 
 use crate::plan::{Plan, Sources};
+use crate::references;
 
 /// What a lock is made of.
 pub struct Answer<'a> {
@@ -66,7 +67,7 @@ impl Answer<'_> {
                     .map(|name| LockedDependency { name: *name, version: None })
                     .collect();
                 package.index = self.index_of(chosen);
-                package.origin = origin(chosen);
+                package.origin = references::origin(chosen, self.folder());
                 package
             })
             .collect();
@@ -80,6 +81,11 @@ impl Answer<'_> {
     /// When a package cannot be pinned there.
     pub fn requirements(&self, lock: &Pylock) -> Result<String, RequirementsError> {
         requirements_of(lock, self.manifest, self.plan)
+    }
+
+    /// The folder of the lock.
+    fn folder(&self) -> &Path {
+        Path::new(self.manifest.source().name()).parent().unwrap_or(Path::new(""))
     }
 
     fn index_of(&self, chosen: &Chosen) -> Option<String> {
@@ -106,7 +112,7 @@ impl Answer<'_> {
             matrices: matrix::REVISION.to_owned(),
             target: self.plan.spec.name.clone(),
             python: self.problem.target.python.to_string(),
-            requirements: self.plan.spec.dependencies.iter().map(|d| d.get_ref().clone()).collect(),
+            requirements: self.plan.spec.dependencies.iter().map(|d| safe(d.get_ref())).collect(),
             exclude_newer: self.problem.policy.exclude_newer,
             indexes: self
                 .sources
@@ -204,39 +210,22 @@ pub fn requirements_of(
 
 fn reason(reason: &Reason) -> (String, Vec<String>) {
     match reason {
-        Reason::Metadata { requirement } => (format!("its METADATA: {requirement}"), Vec::new()),
+        Reason::Metadata { requirement } => {
+            (format!("its METADATA: {}", safe(requirement)), Vec::new())
+        }
         Reason::RequiresPython { specifiers } => {
             (format!("Requires-Python: {specifiers}"), Vec::new())
         }
         Reason::WheelTag { text } => (text.to_string(), Vec::new()),
         Reason::Matrix(fact) => (fact.text.clone(), fact.sources.clone()),
-        Reason::Manifest { text } => (text.to_string(), Vec::new()),
+        Reason::Manifest { text } => (safe(text), Vec::new()),
         Reason::Extra => ("an extra belongs to its distribution".to_owned(), Vec::new()),
     }
 }
 
-fn origin(chosen: &Chosen) -> Origin {
-    let file = LockedFile {
-        name: Some(chosen.file.filename.clone()),
-        upload_time: chosen.file.upload_time,
-        url: Some(chosen.file.url.clone()),
-        path: None,
-        size: chosen.file.size,
-        hashes: chosen
-            .file
-            .sha256
-            .iter()
-            .map(|digest| ("sha256".to_owned(), sha256_hex(digest)))
-            .collect::<BTreeMap<_, _>>(),
-    };
-    if is_url_source(chosen.version.source()) {
-        return Origin::Archive(LockedArchive { file, subdirectory: None });
-    }
-    if chosen.file.filename.ends_with(".whl") {
-        Origin::Index { sdist: None, wheels: vec![file] }
-    } else {
-        Origin::Index { sdist: Some(file), wheels: Vec::new() }
-    }
+/// A requirement without the credentials that its address may hold.
+fn safe(text: &str) -> String {
+    mask_credentials(text).into_owned()
 }
 
 fn file_name(path: &str) -> &str {

@@ -12,6 +12,7 @@ mod output;
 mod passed;
 mod plan;
 mod problem;
+mod references;
 mod run;
 mod targets;
 

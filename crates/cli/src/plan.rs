@@ -19,11 +19,12 @@ use cuda_lock_constraint::target::Target;
 use cuda_lock_fetcher::{FetcherConfig, Mode, StaticMetadata};
 use cuda_lock_formats::diagnostic::{Diagnostic, Diagnostics, Severity};
 use cuda_lock_formats::manifest::{
-    self, Backends, BuildName, ExcludeNewer, Manifest, PythonRequest, ResolutionMode, TargetSpec,
+    self, Backends, BuildName, DirectSource, ExcludeNewer, Manifest, PythonRequest, ResolutionMode, TargetSpec,
 };
 use cuda_lock_formats::onnx_model::read_model;
 use pep440_rs::Version as Pep440;
 use serde_spanned::Spanned;
+use url::Url;
 
 use crate::args::Network;
 use crate::exit::Exit;
@@ -78,7 +79,7 @@ pub fn plan(
         machine,
         requirements: requirements(manifest, &spec.dependencies)?,
         constraints: requirements(manifest, &options.constraints)?,
-        overrides: requirements(manifest, &options.overrides)?,
+        overrides: overrides(manifest)?,
         substitute: options.substitute.iter().map(|(from, to)| (*from, *to.get_ref())).collect(),
         sources: sources.all.iter().map(|known| known.source.clone()).collect(),
         pinned_sources: pinned(manifest, sources),
@@ -152,6 +153,32 @@ fn requirements(
             Err(error) => Err(at(manifest, text, &error.to_string())),
         })
         .collect()
+}
+
+/// What env.toml overrides: versions, and where distributions are from that no index has.
+fn overrides(manifest: &Manifest) -> Result<Vec<Arc<Requirement>>, Diagnostics> {
+    let mut overrides = requirements(manifest, &manifest.options.overrides)?;
+    for (name, source) in &manifest.direct {
+        let url = match source.get_ref() {
+            DirectSource::Url(url) => url.clone(),
+            DirectSource::Path(path) => {
+                let home = Path::new(manifest.source().name()).with_file_name(path);
+                let found = std::path::absolute(&home).ok().filter(|path| path.exists());
+                let address = found.and_then(|path| if path.is_dir() {
+                    Url::from_directory_path(path).ok()
+                } else {
+                    Url::from_file_path(path).ok()
+                });
+                let missing = || at(manifest, source, &format!("there is no {path} beside the manifest"));
+                address.ok_or_else(missing)?.to_string()
+            }
+        };
+        match format!("{name} @ {url}").parse::<Requirement>() {
+            Ok(requirement) => overrides.push(Arc::new(requirement)),
+            Err(error) => return Err(at(manifest, source, &error.to_string())),
+        }
+    }
+    Ok(overrides)
 }
 
 /// The Pythons that a request allows, newest first.

@@ -1,5 +1,6 @@
 //! Where builds come from, as the solver sees it. The fetcher implements [`Catalog`]; tests implement it over memory.
 
+mod reference;
 mod sdist;
 mod versions;
 
@@ -9,8 +10,10 @@ use jiff::Timestamp;
 use pep440_rs::Version;
 
 use crate::name::Name;
+use crate::requirement::UrlRequirement;
 use crate::version::SourceId;
 
+pub use reference::{Place, Reference};
 pub use sdist::{BuildNeed, FromSdist, Grade, Silence, Undeclared};
 pub use versions::Versions;
 
@@ -57,6 +60,20 @@ pub trait Catalog: Send + Sync {
             detail: Some("nothing is built here".to_owned()),
             recorded: None,
         })))
+    }
+
+    /// What a direct reference leads to. With a Python its metadata may be built for that, which runs its code.
+    ///
+    /// # Errors
+    /// When it cannot be had, is not of `name`, or does not say its version.
+    fn reference(
+        &self,
+        name: Name,
+        url: &UrlRequirement,
+        _build: Option<&Version>,
+    ) -> Result<Arc<Reference>, CatalogError> {
+        let text = format!("{name} @ {}: direct references are not followed here", url.url);
+        Err(CatalogError::Invalid(text.into()))
     }
 
     /// A hint that `name` will be asked for soon: start fetching, do not wait, and call `then` (once, on any thread)

@@ -224,6 +224,7 @@ impl Provider {
             version: build.clone(),
             file: file.clone(),
             extras: BTreeSet::new(),
+            place: self.reference(build.source()).map(|reference| reference.place.clone()),
             metadata,
             requires: BTreeSet::new(),
             required_by: BTreeSet::new(),

@@ -108,8 +108,7 @@ impl Fetcher {
         file: &IndexFile,
         python: &Version,
     ) -> MetadataResult {
-        let python = python.release().iter().take(2).map(ToString::to_string).collect::<Vec<_>>();
-        let python = python.join(".");
+        let python = minor(python);
         let kept_as = IndexFile { url: format!("{}#built-{python}", file.url), ..file.clone() };
         let cache = self.inner.cache.as_ref().filter(|_| file.sha256.is_some());
         if let Some(Said::Metadata(known)) = cache.and_then(|cache| cache.metadata(name, &kept_as))
@@ -133,24 +132,26 @@ impl Fetcher {
         };
         let room = tempfile::tempdir().map_err(|error| failed(error.to_string()))?;
         let sdist = self.brought(room.path(), name, file)?;
-        let index = self
-            .source(source)
-            .ok()
-            .filter(|source| source.format == SourceFormat::Simple && source.folder.is_none());
-        let index = index.map(|source| source.url.clone());
+        let own = self.source(source).ok().filter(|source| {
+            source.format == SourceFormat::Simple && source.folder.is_none()
+        });
+        let index = own.map(|source| source.url.clone()).or_else(|| self.any_index());
         let job = Job { source: &sdist, python, index: index.as_ref() };
         let built = metadata(&job).map_err(failed)?;
-        let mut built = about(name, file, built)?;
-        built.source = Some(Box::new(FromSdist {
-            grade: Grade::Built,
-            extras_open: false,
-            needs: needs.map(|source| source.needs).unwrap_or_default(),
-        }));
+        let built = graded(about(name, file, built)?, needs.as_deref());
         let said = Said::Metadata(built.clone());
         if let Some(cache) = cache {
             cache.keep_metadata(name, &kept_as, &said);
         }
         Ok(Arc::new(built))
+    }
+
+    /// The index that what a build asks for comes from, where the sources are on none.
+    pub(crate) fn any_index(&self) -> Option<Url> {
+        let simple = self.inner.sources.iter().filter(|(_, source)| {
+            source.format == SourceFormat::Simple && source.folder.is_none()
+        });
+        simple.min_by_key(|(id, _)| **id).map(|(_, source)| source.url.clone())
     }
 
     /// The source distribution as a file of its own name.
@@ -177,6 +178,18 @@ impl Fetcher {
         std::io::copy(&mut from, &mut to).map_err(|error| lost(&error))?;
         Ok(path)
     }
+}
+
+/// The minor version of a Python: `3.11`.
+pub(crate) fn minor(python: &Version) -> String {
+    python.release().iter().take(2).map(ToString::to_string).collect::<Vec<_>>().join(".")
+}
+
+/// What a build found, with what is known of what the build needs.
+pub(crate) fn graded(built: Metadata, known: Option<&FromSdist>) -> Metadata {
+    let needs = known.map(|source| source.needs.clone()).unwrap_or_default();
+    let source = FromSdist { grade: Grade::Built, extras_open: false, needs };
+    Metadata { source: Some(Box::new(source)), ..built }
 }
 
 /// Builds the metadata.

@@ -7,8 +7,9 @@
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
-use cuda_lock_constraint::catalog::{Catalog, CatalogError, File, Metadata, OnMetadata, OnProject};
+use cuda_lock_constraint::catalog::{Catalog, CatalogError, File, Metadata, OnMetadata, OnProject, Reference};
 use cuda_lock_constraint::name::Name;
+use cuda_lock_constraint::requirement::UrlRequirement;
 use cuda_lock_constraint::version::SourceId;
 use rustc_hash::FxHashMap;
 use tokio::runtime::Runtime;
@@ -16,7 +17,7 @@ use tokio::sync::Semaphore;
 use url::Url;
 
 use crate::cache::{Cache, Entry, default_dir};
-use crate::config::{FetcherConfig, Mode, SourceFormat, StaticMetadata};
+use crate::config::{FetcherConfig, KnownCommit, Mode, SourceFormat, StaticMetadata};
 use crate::engine::Engine;
 use crate::flat::FlatResult;
 use crate::hosts::Hosts;
@@ -48,6 +49,7 @@ pub(crate) struct Inner {
     pub(crate) counters: Arc<Counters>,
     pub(crate) observer: Arc<dyn Observer>,
     overrides: FxHashMap<Name, Vec<(StaticMetadata, Arc<Metadata>)>>,
+    pub(crate) commits: Vec<KnownCommit>,
     projects: OnceMap<(SourceId, Name), ProjectResult>,
     flats: OnceMap<SourceId, FlatResult>,
     metadata: OnceMap<Box<str>, MetadataResult>,
@@ -103,6 +105,7 @@ impl Fetcher {
             counters,
             observer,
             overrides,
+            commits: config.commits,
             projects: OnceMap::default(),
             flats: OnceMap::default(),
             metadata: OnceMap::default(),
@@ -244,6 +247,11 @@ impl Fetcher {
         Ok(slot)
     }
 
+    /// What the user states of a project, whatever its version.
+    pub(crate) fn stated_for(&self, name: Name) -> Option<Arc<Metadata>> {
+        self.inner.overrides.get(&name)?.first().map(|(_, metadata)| Arc::clone(metadata))
+    }
+
     /// What the user states of a file.
     fn stated(&self, name: Name, file: &File) -> Option<&Arc<Metadata>> {
         let stated = self.inner.overrides.get(&name)?;
@@ -279,6 +287,15 @@ impl Catalog for Fetcher {
         python: &pep440_rs::Version,
     ) -> MetadataResult {
         self.build_metadata(source, name, file, python)
+    }
+
+    fn reference(
+        &self,
+        name: Name,
+        url: &UrlRequirement,
+        build: Option<&pep440_rs::Version>,
+    ) -> Result<Arc<Reference>, CatalogError> {
+        self.find_reference(name, url, build)
     }
 
     fn expect_project(&self, source: SourceId, name: Name, then: OnProject) {

@@ -15,6 +15,7 @@ mod engine;
 mod fetcher;
 mod file_digest;
 mod flat;
+mod git;
 mod hosts;
 mod local;
 pub mod metadata;
@@ -23,6 +24,7 @@ mod observer;
 mod once;
 pub mod page;
 mod project;
+mod reference;
 mod sdist;
 mod source;
 mod stored;
@@ -30,7 +32,7 @@ mod tail;
 mod wheel;
 
 pub use config::{
-    Credentials, FetcherConfig, Mode, Patience, SourceConfig, SourceFormat, StaticMetadata,
+    Credentials, FetcherConfig, KnownCommit, Mode, Patience, SourceConfig, SourceFormat, StaticMetadata,
 };
 pub use fetcher::Fetcher;
 pub use observer::{Event, Kind, Observer, Silent, Stats};

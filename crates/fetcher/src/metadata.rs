@@ -10,6 +10,6 @@ mod wheel;
 mod zip;
 
 pub use headers::{MetadataError, parse_metadata};
-pub use sdist::{SdistError, SdistKind, SdistName, read_sdist, read_tar};
+pub use sdist::{SdistError, SdistKind, SdistName, read_folder, read_sdist, read_tar};
 pub use wheel::{Step, WheelTail, metadata_from_wheel};
 pub use zip::ArchiveError;

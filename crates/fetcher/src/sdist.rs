@@ -24,7 +24,13 @@ const PATIENCE: u64 = 8;
 /// How messages and answers call a source distribution.
 pub(crate) fn sdist_name(project: Name, file: &File) -> SdistName {
     let version = version(&file.filename, project).map(|version| version.to_string());
-    SdistName { project, version: version.unwrap_or_default(), filename: file.filename.clone() }
+    let below = file.url.split_once("#subdirectory=").map(|(_, below)| below.to_owned());
+    SdistName {
+        project,
+        version: version.unwrap_or_default(),
+        filename: file.filename.clone(),
+        subdirectory: below,
+    }
 }
 
 impl Inner {

@@ -20,7 +20,7 @@ mod target;
 
 pub use audit::{AuditIgnore, AuditLevel, AuditSettings};
 pub use environment::{Environment, PythonRequest};
-pub use index::{Index, IndexFormat, IndexLocation};
+pub use index::{DirectSource, Index, IndexFormat, IndexLocation};
 pub use machine::{MachineTable, SystemWish};
 pub use metadata::StaticMetadata;
 pub use model::Model;

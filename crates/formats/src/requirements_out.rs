@@ -168,6 +168,11 @@ fn pin(package: &LockedPackage) -> Result<String, RequirementsError> {
         }
     };
     let address = address.ok_or(RequirementsError::NotPinned(name))?;
+    // PEP 508 knows addresses only; pip takes a path as a line of its own.
+    if !address.contains("://") {
+        let is_path = address.starts_with(['.', '/']) || address.contains(':');
+        return Ok(if is_path { address } else { format!("./{address}") });
+    }
     // A marker after an address needs the space that the caller writes before its `;`.
     Ok(format!("{name} @ {address}"))
 }

@@ -121,7 +121,7 @@ fn check_pins(
     };
     // Nothing is downloaded here: a digest that the lock has and the index lacks is taken as it is.
     let without =
-        digests::complete(&mut solution, Some(lock), None).map_err(|e| Exit::unreadable(&e))?;
+        digests::complete(&mut solution, Some(lock), None, None).map_err(|e| Exit::unreadable(&e))?;
     solution.warnings.extend(without);
     for warning in &solution.warnings {
         message::warning(warning);

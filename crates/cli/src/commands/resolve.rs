@@ -23,7 +23,8 @@ use crate::output::{conflict, fixes, json, message, sdists, stack};
 use crate::passed;
 use crate::plan::{self, Plan};
 use crate::problem::{self, Answers};
-use crate::run::Run;
+use crate::references;
+use crate::run::{Paths, Run};
 
 /// A file that is to be written.
 struct Written {
@@ -78,7 +79,9 @@ fn resolve_with(args: &Resolve, manifest: &Manifest, answers: &Answers) -> Resul
     let progress = Arc::new(Progress::new(args.quiet));
     let mut fetcher = None;
     let catalog = answers.catalog(&sources, || {
-        let config = plan::fetcher(manifest, &sources, &args.network);
+        let mut config = plan::fetcher(manifest, &sources, &args.network);
+        let locks = plans.iter().map(|plan| Paths::new(&args.manifest, plan.spec.name.as_deref()).lock);
+        config.commits = locks.flat_map(|path| references::commits(&path, &kept)).collect();
         fetching::open(config, &progress).inspect(|opened| fetcher = Some(Arc::clone(opened)))
     })?;
     let run = Run {
@@ -120,7 +123,7 @@ impl Run<'_> {
                 Ok((problem, mut solution)) => {
                     decisions += solution.decisions;
                     let download = self.fetcher.as_deref().filter(|_| self.args.hash_missing);
-                    let without = digests::complete(&mut solution, lock, download)
+                    let without = digests::complete(&mut solution, lock, download, self.fetcher.as_deref())
                         .map_err(|error| Exit::unreadable(&error))?;
                     solution.warnings.extend(without);
                     let passed = passed::over(&solution, lock);

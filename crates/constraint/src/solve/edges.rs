@@ -41,7 +41,7 @@ impl Provider {
         version: &Version,
     ) -> Result<Result<Vec<Constraint>, Unusable>, CatalogError> {
         match (package, version) {
-            (Package::Root, _) => Ok(Ok(self.root_constraints())),
+            (Package::Root, _) => Ok(Ok(self.root_constraints()?)),
             (Package::Dist { name, extra: None }, Version::Dist(build)) => {
                 self.build_constraints(name, build)
             }
@@ -52,13 +52,13 @@ impl Provider {
         }
     }
 
-    fn root_constraints(&self) -> Vec<Constraint> {
+    fn root_constraints(&self) -> Result<Vec<Constraint>, CatalogError> {
         let root = (Package::Root, layers::root_version());
         let mut constraints = layers::machine_constraints(&self.problem, &root);
         let applies = |requirement: &&Arc<Requirement>| self.applies(requirement, None);
         for requirement in self.problem.requirements.iter().filter(applies) {
             let reason = Reason::Manifest { text: Arc::clone(requirement.text()) };
-            self.require(&mut constraints, &root, requirement, &reason);
+            self.require(&mut constraints, &root, requirement, &reason)?;
         }
         for requirement in self.problem.constraints.iter().filter(applies) {
             constraints.push(Constraint {
@@ -69,25 +69,28 @@ impl Provider {
                 reason: Reason::Manifest { text: Arc::clone(requirement.text()) },
             });
         }
-        constraints
+        Ok(constraints)
     }
 
     /// The edges of one requirement: to the distribution, and to each extra of it.
+    ///
+    /// # Errors
+    /// When it is a direct reference to something that cannot be had.
     fn require(
         &self,
         constraints: &mut Vec<Constraint>,
         subject: &(Package, Version),
         requirement: &Requirement,
         reason: &Reason,
-    ) {
+    ) -> Result<(), CatalogError> {
         let name = self.problem.substituted(requirement.name);
         let overridden = self.problem.overrides.iter().find(|over| over.name == name);
         let (range, reason) = match overridden {
             Some(over) => (
-                over.range().clone(),
+                self.overridden(over, requirement)?,
                 Reason::Manifest { text: format!("override {}", over.text()).into() },
             ),
-            None => (self.range_of(requirement), reason.clone()),
+            None => (self.range_of(requirement)?, reason.clone()),
         };
         let extras = requirement.extras.iter().copied().map(Some);
         for extra in std::iter::once(None).chain(extras) {
@@ -111,12 +114,20 @@ impl Provider {
                 });
             }
         }
+        Ok(())
     }
 
-    fn range_of(&self, requirement: &Requirement) -> Range {
+    /// What an override allows. One that says where a distribution is from does not say that any version will do.
+    fn overridden(&self, over: &Requirement, asked: &Requirement) -> Result<Range, CatalogError> {
+        let range = self.range_of(over)?;
+        let is_place = over.url.is_some() && asked.url.is_none();
+        Ok(if is_place { range.intersection(asked.range()) } else { range })
+    }
+
+    fn range_of(&self, requirement: &Requirement) -> Result<Range, CatalogError> {
         match &requirement.url {
             Some(url) => self.url_range(requirement.name, url),
-            None => requirement.range().clone(),
+            None => Ok(requirement.range().clone()),
         }
     }
 
@@ -211,7 +222,12 @@ impl Provider {
             match self.requirement(text) {
                 Ok(requirement) if self.applies(&requirement, None) => {
                     let reason = Reason::Metadata { requirement: Arc::clone(text) };
-                    self.require(&mut constraints, &subject, &requirement, &reason);
+                    match self.require(&mut constraints, &subject, &requirement, &reason) {
+                        Ok(()) => {}
+                        // Another release may do without it.
+                        Err(CatalogError::Invalid(why)) => return Ok(Err(Unusable::Because(why))),
+                        Err(error) => return Err(error),
+                    }
                 }
                 Ok(_) => {}
                 Err(error) => {
@@ -277,7 +293,11 @@ impl Provider {
             let Ok(requirement) = self.requirement(text) else { continue };
             if self.applies(&requirement, Some(extra)) && !self.applies(&requirement, None) {
                 let reason = Reason::Metadata { requirement: Arc::clone(text) };
-                self.require(&mut constraints, &subject, &requirement, &reason);
+                match self.require(&mut constraints, &subject, &requirement, &reason) {
+                    Ok(()) => {}
+                    Err(CatalogError::Invalid(why)) => return Ok(Err(Unusable::Because(why))),
+                    Err(error) => return Err(error),
+                }
             }
         }
         Ok(Ok(constraints))

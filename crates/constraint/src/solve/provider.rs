@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::catalog::{Catalog, CatalogError, Metadata, Project, Silence};
+use crate::catalog::{Catalog, CatalogError, Metadata, Project, Reference, Silence};
 use crate::constraint::Constraint;
 use crate::name::Name;
 use crate::package::Package;
@@ -204,13 +204,27 @@ impl Provider {
     }
 
     /// The one build that a URL names.
-    pub(super) fn url_range(&self, name: Name, url: &UrlRequirement) -> Range {
-        let (range, new) = self.urls.borrow_mut().register(name, url);
+    ///
+    /// # Errors
+    /// When what it names cannot be had.
+    pub(super) fn url_range(
+        &self,
+        name: Name,
+        url: &UrlRequirement,
+    ) -> Result<Range, CatalogError> {
+        let may_build = self.problem.policy.builds.allow(name);
+        let python = may_build.then_some(&self.problem.target.python);
+        let (range, new) = self.urls.borrow_mut().register(name, url, (&*self.catalog, python))?;
         if new {
             // The builds of this project are joined anew, with the URL among them.
             self.candidates.borrow_mut().remove(&name);
         }
-        range
+        Ok(range)
+    }
+
+    /// What the catalog knows of a direct reference.
+    pub(super) fn reference(&self, source: SourceId) -> Option<Arc<Reference>> {
+        self.urls.borrow().reference(source).cloned()
     }
 
     /// The builds that were passed over so far.
@@ -461,6 +475,9 @@ impl Provider {
     ) -> Result<Option<Arc<Metadata>>, CatalogError> {
         let Some(candidates) = self.candidates(name)? else { return Ok(None) };
         let Some(build) = candidates.get(version) else { return Ok(None) };
+        if let Some(reference) = self.reference(version.source()) {
+            return self.referred_metadata(name, &reference).map(Some);
+        }
         let judge = self.judge();
         let release = build.release(&judge);
         let Some(file) = release.file() else { return Ok(None) };

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use pep440_rs::Version as Pep440;
 
 use crate::catalog::{
-    BuildNeed, CatalogError, File, FromSdist, Grade, Metadata, Silence, Undeclared,
+    BuildNeed, CatalogError, File, FromSdist, Grade, Metadata, Reference, Silence, Undeclared,
 };
 use crate::constraint::{Constraint, Force};
 use crate::name::Name;
@@ -15,7 +15,7 @@ use crate::package::Package;
 use crate::solve::candidates::Release;
 use crate::solve::provider::Provider;
 use crate::solve::solution::Chosen;
-use crate::version::{DistVersion, Version};
+use crate::version::{DistVersion, SourceId, Version};
 
 /// So many newer releases of a project that are silent for one reason speak for an older one: a project with a hundred
 /// of them would cost a hundred downloads to learn that of each.
@@ -124,6 +124,25 @@ impl Provider {
             return self.catalog().build(version.source(), name, file, &self.problem.target.python);
         }
         Err(CatalogError::Undeclared(found))
+    }
+
+    /// The METADATA of what a direct reference names.
+    pub(super) fn referred_metadata(
+        &self,
+        name: Name,
+        reference: &Reference,
+    ) -> Result<Arc<Metadata>, CatalogError> {
+        let found = match &reference.metadata {
+            Ok(metadata) => return Ok(Arc::clone(metadata)),
+            Err(found) => found,
+        };
+        let trusted = self.problem.policy.trust_recorded.contains(&name);
+        if let Some(metadata) = found.trusted().filter(|_| trusted) {
+            return Ok(Arc::new(metadata));
+        }
+        let key = (name, DistVersion::new(reference.version.clone(), SourceId::MAX));
+        self.sources.borrow_mut().known.insert(key, Err(Arc::clone(found)));
+        Err(CatalogError::Undeclared(Arc::clone(found)))
     }
 
     /// METADATA of a wheel of the same release that is for another target. What cannot be read says nothing.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::catalog::{File, Metadata};
+use crate::catalog::{File, Metadata, Place};
 use crate::constraint::Constraint;
 use crate::name::Name;
 use crate::package::Package;
@@ -36,6 +36,8 @@ pub struct Chosen {
     pub file: File,
     /// The extras that are asked for.
     pub extras: BTreeSet<Name>,
+    /// Where it is, when a direct reference names it.
+    pub place: Option<Place>,
     /// Its METADATA.
     pub metadata: Arc<Metadata>,
     /// The distributions it requires here.

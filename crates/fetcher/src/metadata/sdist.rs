@@ -11,6 +11,7 @@ mod requires_txt;
 mod setup_py;
 
 use std::io::{Read, Seek};
+use std::path::Path;
 use std::sync::Arc;
 
 use cuda_lock_constraint::catalog::{Metadata, Silence, Undeclared};
@@ -63,6 +64,8 @@ pub struct SdistName {
     pub version: String,
     /// The file name.
     pub filename: String,
+    /// The folder in it that holds the project, where it is not the top one.
+    pub subdirectory: Option<String>,
 }
 
 /// What a `.tar.gz` says, read no further than needed.
@@ -70,7 +73,7 @@ pub struct SdistName {
 /// # Errors
 /// Why it does not say what it needs; with what it records, if it records anything.
 pub fn read_tar(of: &SdistName, sdist: impl Read) -> Result<Metadata, Undeclared> {
-    judged(of, Members::of_tar(sdist, of.project))
+    judged(of, Members::of_tar(sdist, of))
 }
 
 /// What a source distribution says.
@@ -85,10 +88,18 @@ pub fn read_sdist(
     match kind {
         SdistKind::TarGz => read_tar(of, sdist),
         SdistKind::Zip => {
-            let members = drive(sdist, |file| Members::of_zip(file, of.project));
+            let members = drive(sdist, |file| Members::of_zip(file, of));
             judged(of, members.map_err(SdistError::from))
         }
     }
+}
+
+/// What a folder with sources says. An egg-info in it is of some earlier build, and says nothing.
+///
+/// # Errors
+/// As for [`read_tar`].
+pub fn read_folder(of: &SdistName, folder: &Path) -> Result<Metadata, Undeclared> {
+    judged(of, Ok(Members::of_folder(folder)))
 }
 
 fn judged(of: &SdistName, members: Result<Members, SdistError>) -> Result<Metadata, Undeclared> {

@@ -236,7 +236,10 @@ fn of_project_table(pyproject: &Table, stated: &Metadata) -> Option<(Metadata, b
     let python = project.get("requires-python").and_then(toml::Value::as_str).map(Arc::from);
     let metadata = Metadata {
         name: name.to_owned(),
-        version: stated.version.clone(),
+        version: project
+            .get("version")
+            .and_then(toml::Value::as_str)
+            .map_or_else(|| stated.version.clone(), str::to_owned),
         requires_dist,
         requires_python: python.or_else(|| stated.requires_python.clone()),
         provides_extra,

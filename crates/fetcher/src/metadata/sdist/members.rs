@@ -1,13 +1,14 @@
 //! The few files of a source distribution that say what it needs, picked out while the archive is read.
 
 use std::io::Read;
+use std::path::Path;
 
 use cuda_lock_constraint::name::Name;
 use flate2::read::MultiGzDecoder;
 
 use super::super::sparse::Sparse;
 use super::super::zip::{ArchiveError, Directory, MEMBER_LIMIT, Stop};
-use super::SdistError;
+use super::{SdistError, SdistName};
 
 /// How much of an archive is unpacked in search of them. Real ones have them within some hundred megabytes.
 const UNPACKED_LIMIT: u64 = 1 << 30;
@@ -34,9 +35,20 @@ enum Role {
 }
 
 /// What the member of this path is; `None` for those that nobody asks for.
-fn role(path: &[u8], project: Name) -> Option<Role> {
+fn role(path: &[u8], of: &SdistName) -> Option<Role> {
+    let project = of.project;
     let path = std::str::from_utf8(path).ok()?;
     let path = path.strip_prefix("./").unwrap_or(path);
+    // The folder of the project takes the place of the top one.
+    let inner = match &of.subdirectory {
+        None => path.to_owned(),
+        Some(below) => {
+            let (_, rest) = path.split_once('/')?;
+            let rest = rest.strip_prefix(below.trim_matches('/'))?.strip_prefix('/')?;
+            format!("top/{rest}")
+        }
+    };
+    let path = inner.as_str();
     let mut parts = path.rsplit('/');
     let (last, folder) = (parts.next()?, parts.next());
     let is_egg_info = |folder: &str| {
@@ -92,7 +104,7 @@ impl Members {
     }
 
     /// Reads a `.tar.gz`, no further than needed.
-    pub(super) fn of_tar(sdist: impl Read, project: Name) -> Result<Self, SdistError> {
+    pub(super) fn of_tar(sdist: impl Read, of: &SdistName) -> Result<Self, SdistError> {
         let tar = |error: std::io::Error| SdistError::Tar(error.to_string());
         let mut found = Self::default();
         let unpacked = Counted { inner: MultiGzDecoder::new(sdist), left: UNPACKED_LIMIT };
@@ -100,7 +112,7 @@ impl Members {
         // Raw entries: a long name (which the paths looked for never are) would be read into memory, however long it is.
         for entry in archive.entries().map_err(tar)?.raw(true) {
             let entry = entry.map_err(tar)?;
-            let Some(role) = role(&entry.path_bytes(), project) else { continue };
+            let Some(role) = role(&entry.path_bytes(), of) else { continue };
             found.egg_info |= matches!(role, Role::EggInfo | Role::RequiresTxt);
             if !entry.header().entry_type().is_file() || !found.wants(role) {
                 continue;
@@ -119,13 +131,24 @@ impl Members {
         Ok(found)
     }
 
+    /// Reads a folder with sources.
+    pub(super) fn of_folder(folder: &Path) -> Self {
+        let read = |name: &str| {
+            let file = std::fs::File::open(folder.join(name)).ok()?;
+            let mut contents = Vec::new();
+            file.take(MEMBER_LIMIT).read_to_end(&mut contents).ok()?;
+            Some(contents)
+        };
+        Self { pyproject: read("pyproject.toml"), setup_py: read("setup.py"), ..Self::default() }
+    }
+
     /// Reads a `.zip`, of which the parts that are missing are asked for.
-    pub(super) fn of_zip(file: &Sparse, project: Name) -> Result<Self, Stop> {
+    pub(super) fn of_zip(file: &Sparse, of: &SdistName) -> Result<Self, Stop> {
         let directory = Directory::find(file)?;
         let mut found = Self::default();
         for member in directory.members() {
             let (name, member) = member?;
-            let Some(role) = role(name, project) else { continue };
+            let Some(role) = role(name, of) else { continue };
             found.egg_info |= matches!(role, Role::EggInfo | Role::RequiresTxt);
             if found.wants(role) {
                 let contents = directory.read(file, &member)?;

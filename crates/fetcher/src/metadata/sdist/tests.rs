@@ -35,6 +35,7 @@ fn named() -> SdistName {
         project: Name::new("foo").expect("valid"),
         version: "1.0".to_owned(),
         filename: "foo-1.0.tar.gz".to_owned(),
+        subdirectory: None,
     }
 }
 
