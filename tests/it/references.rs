@@ -66,7 +66,11 @@ fn what_cannot_be_had_is_said() {
         (server.at("/files/mine/mine-1.2-cp311-cp311-win_amd64.whl"), 1, "windows-x86_64"),
         (server.at("/files/dep/dep-1.0-py3-none-any.whl"), 2, "it is a wheel of dep"),
         (server.at("/files/mine/nothing.tar.gz"), 3, "404"),
-        ("ftp://host.example/x.tar.gz".to_owned(), 2, "a reference of the kind 'ftp' is not followed"),
+        (
+            "ftp://host.example/x.tar.gz".to_owned(),
+            2,
+            "a reference of the kind 'ftp' is not followed",
+        ),
         ("file:///nowhere/x".to_owned(), 2, "there is no such file or folder"),
         ("git+file:///nowhere/x".to_owned(), 2, "git:"),
         ("git+ext::sh".to_owned(), 2, "a repository is given as git+https"),
@@ -82,7 +86,14 @@ fn what_cannot_be_had_is_said() {
 /// Runs git in a folder that no setting of this machine reaches.
 fn git(folder: &Path, arguments: &[&str]) -> String {
     let output = Command::new("git")
-        .args(["-c", "user.name=t", "-c", "user.email=t@t.example", "-c", "init.defaultBranch=main"])
+        .args([
+            "-c",
+            "user.name=t",
+            "-c",
+            "user.email=t@t.example",
+            "-c",
+            "init.defaultBranch=main",
+        ])
         .args(arguments)
         .current_dir(folder)
         .env("GIT_CONFIG_GLOBAL", "/dev/null")
@@ -143,7 +154,11 @@ fn sources_name_repositories_addresses_and_folders() {
     let path = folder.path().display();
     let wheel = server.at("/files/mine/mine-1.0-py3-none-any.whl");
     for (source, kind, version) in [
-        (format!("{{ git = \"file://{path}\", tag = \"v1\", subdirectory = \"python\" }}"), "vcs", "2.5"),
+        (
+            format!("{{ git = \"file://{path}\", tag = \"v1\", subdirectory = \"python\" }}"),
+            "vcs",
+            "2.5",
+        ),
         (format!("{{ git = \"file://{path}\", rev = \"{}\" }}", &commit[..10]), "vcs", "1.5"),
         (format!("{{ url = \"{wheel}\" }}"), "archive", "1.0"),
         ("{ path = \"below\" }".to_owned(), "directory", "3.5"),
@@ -191,9 +206,48 @@ fn references_of_dependencies_are_followed() {
 }
 
 #[test]
+fn a_wheel_for_a_torch_must_go_with_the_rest() {
+    let wheel = |version: &str| (version.to_owned(), Dist::wheel_for("cp311-cp311-linux_x86_64"));
+    let mut index = Index::new().release("torch", "2.7.1", Dist::wheel()).release(
+        "torch",
+        "2.8.0",
+        Dist::wheel(),
+    );
+    for label in ["cu12torch2.7cxx11abiTRUE", "cu12torch2.8cxx11abiTRUE"] {
+        let (version, dist) = wheel(&format!("2.8.3+{label}"));
+        index = index.release("flash-attn", &version, dist.requires("torch"));
+    }
+    let server = index.serve();
+    let url = |torch: &str| {
+        server.at(&format!("/files/flash-attn/flash_attn-2.8.3%2Bcu12torch{torch}cxx11abiTRUE-cp311-cp311-linux_x86_64.whl"))
+    };
+    let chosen = project(&server, &["torch", &format!("flash-attn @ {}", url("2.7"))], "");
+    let _ = chosen.resolve(&[]).expect(0);
+    assert_eq!(chosen.packages()["torch"], "2.7.1");
+    let wrong = project(&server, &["torch==2.8.0", &format!("flash-attn @ {}", url("2.7"))], "");
+    says(&wrong.resolve(&[]).expect(1), &["torch==2.8.0", "torch ==2.7.*"]);
+    // Of a page of such links the one that goes with the rest is taken.
+    let page = format!("<a href=\"{}\">a</a><a href=\"{}\">b</a>", url("2.7"), url("2.8"));
+    for (torch, label) in [("2.7.1", "2.7"), ("2.8.0", "2.8")] {
+        let table = "[[index]]\nname = \"wheels\"\nurl = \"page.html\"\nformat = \"flat\"\n\n[sources]\nflash-attn = { index = \"wheels\" }\n";
+        let manifest = Manifest::new(&server)
+            .depends([&format!("torch=={torch}"), "flash-attn"])
+            .table(table)
+            .to_string()
+            .replace("only-indexes = [\"test\"]", "only-indexes = [\"test\", \"wheels\"]");
+        let by_page = Project::new(BINARY, manifest);
+        by_page.write("page.html", &page);
+        let _ = by_page.resolve(&[]).expect(0);
+        let version = by_page.packages()["flash-attn"].clone();
+        assert_eq!(version, format!("2.8.3+cu12torch{label}cxx11abitrue"));
+    }
+}
+
+#[test]
 fn credentials_reach_no_file() {
     let server = index().serve();
-    let url = server.at("/files/mine/mine-1.0-py3-none-any.whl").replace("http://", "http://me:s3cret@");
+    let url =
+        server.at("/files/mine/mine-1.0-py3-none-any.whl").replace("http://", "http://me:s3cret@");
     let project = project(&server, &[&format!("mine @ {url}")], "");
     let run = project.resolve(&[]).expect(0);
     for text in [
@@ -211,11 +265,17 @@ fn bad_sources_point_at_themselves() {
     let server = index().serve();
     for (source, said) in [
         ("{}", "does not say where mine is taken from"),
-        ("{ git = \"https://h.example/x\", url = \"https://h.example/x.whl\" }", "mine has two sources"),
+        (
+            "{ git = \"https://h.example/x\", url = \"https://h.example/x.whl\" }",
+            "mine has two sources",
+        ),
         ("{ path = \"x\", tag = \"v1\" }", "`tag` is of a repository"),
-        ("{ git = \"https://h.example/x\", tag = \"v1\", rev = \"a\" }", "one of rev, tag and branch"),
+        (
+            "{ git = \"https://h.example/x\", tag = \"v1\", rev = \"a\" }",
+            "one of rev, tag and branch",
+        ),
         ("{ path = \"nowhere\" }", "there is no nowhere"),
-        ("{ git = \"ext::sh\" }", "invalid URL"),
+        ("{ git = \"ext::sh\" }", "'ext' cannot be fetched"),
         ("{ url = \"ftp://h.example/x\" }", "'ftp' cannot be fetched"),
     ] {
         let project = project(&server, &["mine"], &format!("[sources]\nmine = {source}\n"));

@@ -35,7 +35,9 @@ pub fn complete(
         let download = if is_reference { references } else { download };
         let address = chosen.file.url.split('#').next().unwrap_or_default();
         if let Some(known) = lock.and_then(|lock| locked(lock, address)) {
-            chosen.file.sha256 = Some(known);
+            let (digest, size) = known;
+            chosen.file.sha256 = Some(digest);
+            chosen.file.size = chosen.file.size.or(size);
             continue;
         }
         match (download, Url::parse(address)) {
@@ -54,14 +56,15 @@ pub fn complete(
     Ok(without)
 }
 
-/// The digest that a lock has for an address.
-fn locked(lock: &Pylock, url: &str) -> Option<[u8; 32]> {
+/// The digest and the length that a lock has for an address.
+fn locked(lock: &Pylock, url: &str) -> Option<([u8; 32], Option<u64>)> {
     let files = lock.packages.iter().flat_map(|package| match &package.origin {
         Origin::Index { sdist, wheels } => sdist.iter().chain(wheels).collect::<Vec<&LockedFile>>(),
         Origin::Archive(archive) => vec![&archive.file],
         Origin::Vcs(_) | Origin::Directory(_) => Vec::new(),
     });
-    files
-        .filter(|file| file.url.as_deref() == Some(url))
-        .find_map(|file| cuda_lock_constraint::digest::parse_sha256(file.hashes.get("sha256")?))
+    files.filter(|file| file.url.as_deref() == Some(url)).find_map(|file| {
+        let digest = cuda_lock_constraint::digest::parse_sha256(file.hashes.get("sha256")?)?;
+        Some((digest, file.size))
+    })
 }

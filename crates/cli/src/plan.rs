@@ -16,10 +16,11 @@ use cuda_lock_constraint::requirement::Requirement;
 use cuda_lock_constraint::rules::onnx_model::Model;
 use cuda_lock_constraint::solve::{Builds, Policy, Prerelease, Problem, Resolution};
 use cuda_lock_constraint::target::Target;
-use cuda_lock_fetcher::{FetcherConfig, Mode, StaticMetadata};
+use cuda_lock_fetcher::{Credentials, FetcherConfig, Mode, StaticMetadata};
 use cuda_lock_formats::diagnostic::{Diagnostic, Diagnostics, Severity};
 use cuda_lock_formats::manifest::{
-    self, Backends, BuildName, DirectSource, ExcludeNewer, Manifest, PythonRequest, ResolutionMode, TargetSpec,
+    self, Backends, BuildName, DirectSource, ExcludeNewer, Manifest, PythonRequest, ResolutionMode,
+    TargetSpec,
 };
 use cuda_lock_formats::onnx_model::read_model;
 use pep440_rs::Version as Pep440;
@@ -108,6 +109,7 @@ pub fn fetcher(manifest: &Manifest, sources: &Sources, network: &Network) -> Fet
         (false, false) => Mode::Online,
     };
     config.overrides = manifest.metadata.iter().map(stated).collect();
+    config.credentials = credentials(manifest);
     config.with_environment()
 }
 
@@ -164,12 +166,15 @@ fn overrides(manifest: &Manifest) -> Result<Vec<Arc<Requirement>>, Diagnostics> 
             DirectSource::Path(path) => {
                 let home = Path::new(manifest.source().name()).with_file_name(path);
                 let found = std::path::absolute(&home).ok().filter(|path| path.exists());
-                let address = found.and_then(|path| if path.is_dir() {
-                    Url::from_directory_path(path).ok()
-                } else {
-                    Url::from_file_path(path).ok()
+                let address = found.and_then(|path| {
+                    if path.is_dir() {
+                        Url::from_directory_path(path).ok()
+                    } else {
+                        Url::from_file_path(path).ok()
+                    }
                 });
-                let missing = || at(manifest, source, &format!("there is no {path} beside the manifest"));
+                let missing =
+                    || at(manifest, source, &format!("there is no {path} beside the manifest"));
                 address.ok_or_else(missing)?.to_string()
             }
         };
@@ -256,6 +261,33 @@ fn policy(manifest: &Manifest, exclude_newer: Option<&ExcludeNewer>) -> Policy {
         preferences: BTreeMap::new(),
         nearest: BTreeMap::new(),
     }
+}
+
+/// User and password of the addresses that env.toml names directly; they hold for that address alone.
+fn credentials(manifest: &Manifest) -> Vec<Credentials> {
+    let targets = manifest.target_names().into_iter().filter_map(|name| manifest.target(name).ok());
+    let asked = targets.flat_map(|spec| spec.dependencies);
+    let asked = asked.filter_map(|text| {
+        let requirement: Requirement = text.get_ref().parse().ok()?;
+        Some(requirement.url?.url.into_string())
+    });
+    let named = manifest.direct.values().filter_map(|source| match source.get_ref() {
+        DirectSource::Url(url) => Some(url.clone()),
+        DirectSource::Path(_) => None,
+    });
+    let with_user = asked.chain(named).filter_map(|text| Url::parse(&text).ok());
+    with_user
+        .filter(|url| !url.username().is_empty() && matches!(url.scheme(), "http" | "https"))
+        .map(|url| Credentials {
+            username: decoded(url.username()),
+            password: url.password().map(decoded),
+            url,
+        })
+        .collect()
+}
+
+fn decoded(text: &str) -> String {
+    percent_encoding::percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
 
 /// What may be built.

@@ -132,9 +132,10 @@ impl Fetcher {
         };
         let room = tempfile::tempdir().map_err(|error| failed(error.to_string()))?;
         let sdist = self.brought(room.path(), name, file)?;
-        let own = self.source(source).ok().filter(|source| {
-            source.format == SourceFormat::Simple && source.folder.is_none()
-        });
+        let own = self
+            .source(source)
+            .ok()
+            .filter(|source| source.format == SourceFormat::Simple && source.folder.is_none());
         let index = own.map(|source| source.url.clone()).or_else(|| self.any_index());
         let job = Job { source: &sdist, python, index: index.as_ref() };
         let built = metadata(&job).map_err(failed)?;
@@ -148,9 +149,10 @@ impl Fetcher {
 
     /// The index that what a build asks for comes from, where the sources are on none.
     pub(crate) fn any_index(&self) -> Option<Url> {
-        let simple = self.inner.sources.iter().filter(|(_, source)| {
-            source.format == SourceFormat::Simple && source.folder.is_none()
-        });
+        let simple =
+            self.inner.sources.iter().filter(|(_, source)| {
+                source.format == SourceFormat::Simple && source.folder.is_none()
+            });
         simple.min_by_key(|(id, _)| **id).map(|(_, source)| source.url.clone())
     }
 

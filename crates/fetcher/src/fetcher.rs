@@ -7,7 +7,9 @@
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
-use cuda_lock_constraint::catalog::{Catalog, CatalogError, File, Metadata, OnMetadata, OnProject, Reference};
+use cuda_lock_constraint::catalog::{
+    Catalog, CatalogError, File, Metadata, OnMetadata, OnProject, Reference,
+};
 use cuda_lock_constraint::name::Name;
 use cuda_lock_constraint::requirement::UrlRequirement;
 use cuda_lock_constraint::version::SourceId;

@@ -29,26 +29,38 @@ pub(crate) fn checkout(wanted: &Wanted<'_>) -> Result<Checkout, String> {
     git(at, &["init", "--quiet"], wanted.url)?;
     let reference = wanted.reference.unwrap_or("HEAD");
     let shallow = ["fetch", "--quiet", "--depth", "1", "--no-tags", "--", wanted.url, reference];
-    if let Err(first) = git(at, &shallow, wanted.url) {
+    let fetched = match git(at, &shallow, wanted.url) {
+        Ok(_) => "FETCH_HEAD",
         // A shortened commit is found only among all of them.
-        let is_commit = reference.len() >= 7 && reference.bytes().all(|b| b.is_ascii_hexdigit());
-        if !is_commit {
-            return Err(first);
+        Err(why) if !is_shortened(reference) => return Err(why),
+        Err(_) => {
+            let all = ["fetch", "--quiet", "--", wanted.url, "+refs/*:refs/remotes/all/*"];
+            git(at, &all, wanted.url)?;
+            reference
         }
-        let all = ["fetch", "--quiet", "--", wanted.url, "+refs/*:refs/remotes/all/*"];
-        git(at, &all, wanted.url)?;
-        let commit = git(at, &["rev-parse", "--verify", &format!("{reference}^{{commit}}")], wanted.url)?;
-        git(at, &["update-ref", "FETCH_HEAD", commit.trim()], wanted.url)?;
-    }
-    let commit = git(at, &["rev-parse", "--verify", "FETCH_HEAD^{commit}"], wanted.url)?.trim().to_owned();
+    };
+    let commit = git(at, &["rev-parse", "--verify", &format!("{fetched}^{{commit}}")], wanted.url)?;
+    let commit = commit.trim().to_owned();
     git(at, &["checkout", "--quiet", "--detach", &commit], wanted.url)?;
     Ok(Checkout { folder, commit })
+}
+
+/// Whether a text can be the beginning of a commit's name.
+fn is_shortened(reference: &str) -> bool {
+    reference.len() >= 7 && reference.bytes().all(|b| b.is_ascii_hexdigit())
 }
 
 fn git(at: &Path, arguments: &[&str], url: &str) -> Result<String, String> {
     let mut command = Command::new("git");
     command
-        .args(["-c", "core.hooksPath=", "-c", "protocol.ext.allow=never", "-c", "core.symlinks=false"])
+        .args([
+            "-c",
+            "core.hooksPath=",
+            "-c",
+            "protocol.ext.allow=never",
+            "-c",
+            "core.symlinks=false",
+        ])
         .args(arguments)
         .current_dir(at)
         .stdin(Stdio::null())

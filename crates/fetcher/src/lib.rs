@@ -32,7 +32,8 @@ mod tail;
 mod wheel;
 
 pub use config::{
-    Credentials, FetcherConfig, KnownCommit, Mode, Patience, SourceConfig, SourceFormat, StaticMetadata,
+    Credentials, FetcherConfig, KnownCommit, Mode, Patience, SourceConfig, SourceFormat,
+    StaticMetadata,
 };
 pub use fetcher::Fetcher;
 pub use observer::{Event, Kind, Observer, Silent, Stats};

@@ -32,7 +32,8 @@ impl Fetcher {
         url: &UrlRequirement,
         build: Option<&Version>,
     ) -> Found {
-        let bad = |why: &str| CatalogError::Invalid(format!("{name} @ {}: {why}", safe(&url.url)).into());
+        let bad =
+            |why: &str| CatalogError::Invalid(format!("{name} @ {}: {why}", safe(&url.url)).into());
         if let Some(repository) = url.url.strip_prefix("git+") {
             return self.repository((name, url), repository, build, &bad);
         }
@@ -40,7 +41,8 @@ impl Fetcher {
         match address.scheme() {
             "http" | "https" => self.archive((name, url), &address, build, &bad),
             "file" => {
-                let path = address.to_file_path().map_err(|()| bad("it is no path of this machine"))?;
+                let path =
+                    address.to_file_path().map_err(|()| bad("it is no path of this machine"))?;
                 if path.is_dir() {
                     return self.folder(name, &path, build, &bad);
                 }
@@ -79,6 +81,18 @@ impl Fetcher {
             core_metadata: CoreMetadata::No,
         };
         let subdirectory = url.fragment_value("subdirectory").map(str::to_owned);
+        if !filename.ends_with(".whl") && SdistKind::of(&filename).is_none() {
+            return Err(bad("it is neither a wheel nor a source distribution that is read"));
+        }
+        let version = if filename.ends_with(".whl") {
+            let wheel = WheelName::parse(&filename).map_err(|error| bad(&error.to_string()))?;
+            if wheel.name != name {
+                return Err(bad(&format!("it is a wheel of {}", wheel.name)));
+            }
+            Some(wheel.version)
+        } else {
+            crate::wheel::version(&filename, name)
+        };
         let read = match Catalog::metadata(self, SourceId::MAX, name, &file) {
             Err(CatalogError::Undeclared(found)) => match build {
                 Some(python) => self.build_metadata(SourceId::MAX, name, &file, python),
@@ -91,18 +105,6 @@ impl Fetcher {
             Err(CatalogError::Undeclared(found)) => Err(found),
             Err(CatalogError::Unavailable(why)) => return Err(bad(&why)),
             Err(error) => return Err(error),
-        };
-        if !filename.ends_with(".whl") && SdistKind::of(&filename).is_none() {
-            return Err(bad("it is neither a wheel nor a source distribution that is read"));
-        }
-        let version = if filename.ends_with(".whl") {
-            let wheel = WheelName::parse(&filename).map_err(|error| bad(&error.to_string()))?;
-            if wheel.name != name {
-                return Err(bad(&format!("it is a wheel of {}", wheel.name)));
-            }
-            Some(wheel.version)
-        } else {
-            crate::wheel::version(&filename, name)
         };
         let version = version.or_else(|| self.version_of(name, &metadata));
         let version = version.ok_or_else(|| bad(&unversioned(name)))?;
@@ -120,16 +122,23 @@ impl Fetcher {
         let (address, requested) = split_reference(repository);
         let scheme = address.split("://").next().unwrap_or_default();
         if !matches!(scheme, "https" | "http" | "ssh" | "file" | "git") {
-            return Err(bad("a repository is given as git+https, git+ssh, git+http, git+git or git+file"));
+            return Err(bad(
+                "a repository is given as git+https, git+ssh, git+http, git+git or git+file",
+            ));
         }
         let subdirectory = url.fragment_value("subdirectory").map(str::to_owned);
-        let kept = self.inner.commits.iter().find(|known| {
-            known.url == safe(address) && known.requested.as_deref() == requested
-        });
+        let kept =
+            self.inner.commits.iter().find(|known| {
+                known.url == safe(address) && known.requested.as_deref() == requested
+            });
         let pinned = kept.map(|known| known.commit.as_str());
         let at = |commit: &str| File {
             filename: format!("{name} at {}", commit.get(..12).unwrap_or(commit)),
-            url: format!("git+{}@{commit}#{}", safe(address), subdirectory.as_deref().unwrap_or_default()),
+            url: format!(
+                "git+{}@{commit}#{}",
+                safe(address),
+                subdirectory.as_deref().unwrap_or_default()
+            ),
             sha256: None,
             size: None,
             requires_python: None,
@@ -155,7 +164,8 @@ impl Fetcher {
         let (commit, said) = match said {
             Some(known) => known,
             None if self.inner.mode == Mode::Offline => {
-                let text = format!("{} must be fetched, and --offline allows no request", safe(&url.url));
+                let text =
+                    format!("{} must be fetched, and --offline allows no request", safe(&url.url));
                 return Err(CatalogError::Offline(text.into()));
             }
             None => {
@@ -309,7 +319,9 @@ fn safe(text: &str) -> String {
     match Url::parse(rest) {
         // The user of a key is no secret, and without it the key does not fit.
         Ok(url) if url.scheme() == "ssh" && url.password().is_none() => text.to_owned(),
-        Ok(url) if !url.username().is_empty() || url.password().is_some() => format!("{kind}{}", shown(&url)),
+        Ok(url) if !url.username().is_empty() || url.password().is_some() => {
+            format!("{kind}{}", shown(&url))
+        }
         _ => text.to_owned(),
     }
 }

@@ -120,8 +120,8 @@ fn check_pins(
         Err(SolveError::Catalog(error)) => return Err(Exit::unreadable(&error)),
     };
     // Nothing is downloaded here: a digest that the lock has and the index lacks is taken as it is.
-    let without =
-        digests::complete(&mut solution, Some(lock), None, None).map_err(|e| Exit::unreadable(&e))?;
+    let without = digests::complete(&mut solution, Some(lock), None, None)
+        .map_err(|e| Exit::unreadable(&e))?;
     solution.warnings.extend(without);
     for warning in &solution.warnings {
         message::warning(warning);

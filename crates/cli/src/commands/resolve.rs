@@ -80,7 +80,8 @@ fn resolve_with(args: &Resolve, manifest: &Manifest, answers: &Answers) -> Resul
     let mut fetcher = None;
     let catalog = answers.catalog(&sources, || {
         let mut config = plan::fetcher(manifest, &sources, &args.network);
-        let locks = plans.iter().map(|plan| Paths::new(&args.manifest, plan.spec.name.as_deref()).lock);
+        let locks =
+            plans.iter().map(|plan| Paths::new(&args.manifest, plan.spec.name.as_deref()).lock);
         config.commits = locks.flat_map(|path| references::commits(&path, &kept)).collect();
         fetching::open(config, &progress).inspect(|opened| fetcher = Some(Arc::clone(opened)))
     })?;
@@ -123,8 +124,9 @@ impl Run<'_> {
                 Ok((problem, mut solution)) => {
                     decisions += solution.decisions;
                     let download = self.fetcher.as_deref().filter(|_| self.args.hash_missing);
-                    let without = digests::complete(&mut solution, lock, download, self.fetcher.as_deref())
-                        .map_err(|error| Exit::unreadable(&error))?;
+                    let without =
+                        digests::complete(&mut solution, lock, download, self.fetcher.as_deref())
+                            .map_err(|error| Exit::unreadable(&error))?;
                     solution.warnings.extend(without);
                     let passed = passed::over(&solution, lock);
                     let system = solution.system_stack(&problem);

@@ -67,7 +67,10 @@ impl Manifest {
         );
         form.put("sources", self.sources.iter().map(|(name, index)| format!("{name} {index}")));
         if !self.direct.is_empty() {
-            form.put("direct", self.direct.iter().map(|(name, from)| format!("{name} {}", from.get_ref())));
+            form.put(
+                "direct",
+                self.direct.iter().map(|(name, from)| format!("{name} {}", from.get_ref())),
+            );
         }
         self.options(form);
         if let Some(index) = &self.pytorch.index {

@@ -286,7 +286,10 @@ fn check_source(key: &Spanned<&str>, keys: &DeTable<'_>, report: &mut Report) {
     match given.as_slice() {
         [] => {
             report
-                .error(key.span(), format!("`sources.{name}` does not say where {name} is taken from"))
+                .error(
+                    key.span(),
+                    format!("`sources.{name}` does not say where {name} is taken from"),
+                )
                 .help("write one of index, git, url and path");
         }
         [_] => {}
@@ -304,7 +307,9 @@ fn check_source(key: &Spanned<&str>, keys: &DeTable<'_>, report: &mut Report) {
         report.error(at(first), format!("`{first}` is of a repository, and there is no `git`"));
     }
     if let [_, second, ..] = said.as_slice() {
-        report.error(at(second), "a repository has one of rev, tag and branch").help("keep one of them");
+        report
+            .error(at(second), "a repository has one of rev, tag and branch")
+            .help("keep one of them");
     }
     if keys.contains_key("subdirectory") && !keys.contains_key("git") && !keys.contains_key("url") {
         report.error(at("subdirectory"), "`subdirectory` is of a repository or an archive");
@@ -320,7 +325,8 @@ pub(super) fn read_direct(
     for (key, value) in table {
         let Some(keys) = value.get_ref().as_table() else { continue };
         let Ok(name) = Name::new(key.get_ref()) else { continue };
-        let folder = text(keys, "subdirectory").map(|text| format!("#subdirectory={}", text.get_ref()));
+        let folder =
+            text(keys, "subdirectory").map(|text| format!("#subdirectory={}", text.get_ref()));
         let folder = folder.unwrap_or_default();
         let schemes = ["https", "http", "ssh", "git", "file"];
         let found = if let Some(address) = text(keys, "git") {

@@ -9,8 +9,9 @@ use serde_spanned::Spanned;
 use toml::de::DeTable;
 
 use super::{
-    AuditSettings, DirectSource, Environment, Index, MachineTable, Model, Options, Pytorch, StaticMetadata,
-    Target, audit, environment, index, machine, metadata, model, options, pytorch, target,
+    AuditSettings, DirectSource, Environment, Index, MachineTable, Model, Options, Pytorch,
+    StaticMetadata, Target, audit, environment, index, machine, metadata, model, options, pytorch,
+    target,
 };
 use crate::diagnostic::{Diagnostic, Diagnostics, Severity, Source};
 use crate::document::{self, Report};
