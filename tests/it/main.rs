@@ -26,6 +26,7 @@ mod site_packages;
 mod targets;
 mod ten_pins;
 mod unsolvable;
+mod variants;
 #[cfg(target_os = "linux")]
 mod verify;
 mod work;
