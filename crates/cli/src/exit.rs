@@ -27,10 +27,13 @@ impl Exit {
         Self::BadInput
     }
 
-    /// Prints why an index could not be read.
+    /// Prints why an index could not be read, or what a direct reference leads to.
     pub fn unreadable(error: &CatalogError) -> Self {
         message::error(error);
-        Self::Network
+        match error {
+            CatalogError::Reference(_) => Self::BadInput,
+            _ => Self::Network,
+        }
     }
 }
 

@@ -52,6 +52,8 @@ pub fn origin(chosen: &Chosen, folder: &Path) -> Origin {
     }
     if is_url_source(chosen.version.source()) {
         let address = chosen.file.url.split('#').next().unwrap_or_default();
+        // An archive is known by its place; a lock does not write its name.
+        file.name = None;
         match Url::parse(address).ok().filter(|url| url.scheme() == "file") {
             Some(url) => {
                 file.url = None;

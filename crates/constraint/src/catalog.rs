@@ -73,7 +73,7 @@ pub trait Catalog: Send + Sync {
         _build: Option<&Version>,
     ) -> Result<Arc<Reference>, CatalogError> {
         let text = format!("{name} @ {}: direct references are not followed here", url.url);
-        Err(CatalogError::Invalid(text.into()))
+        Err(CatalogError::Reference(text.into()))
     }
 
     /// A hint that `name` will be asked for soon: start fetching, do not wait, and call `then` (once, on any thread)
@@ -188,6 +188,9 @@ pub enum CatalogError {
     /// This one file has no METADATA that can be read; another may do.
     #[error("{0}")]
     Unavailable(Arc<str>),
+    /// A direct reference leads to nothing that can be used.
+    #[error("{0}")]
+    Reference(Arc<str>),
     /// This source distribution does not say what it needs; another may, and what it records may be trusted.
     #[error("{0}")]
     Undeclared(Arc<Undeclared>),

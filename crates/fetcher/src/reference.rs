@@ -32,8 +32,9 @@ impl Fetcher {
         url: &UrlRequirement,
         build: Option<&Version>,
     ) -> Found {
-        let bad =
-            |why: &str| CatalogError::Invalid(format!("{name} @ {}: {why}", safe(&url.url)).into());
+        let bad = |why: &str| {
+            CatalogError::Reference(format!("{name} @ {}: {why}", safe(&url.url)).into())
+        };
         if let Some(repository) = url.url.strip_prefix("git+") {
             return self.repository((name, url), repository, build, &bad);
         }

@@ -225,7 +225,9 @@ impl Provider {
                     match self.require(&mut constraints, &subject, &requirement, &reason) {
                         Ok(()) => {}
                         // Another release may do without it.
-                        Err(CatalogError::Invalid(why)) => return Ok(Err(Unusable::Because(why))),
+                        Err(CatalogError::Reference(why)) => {
+                            return Ok(Err(Unusable::Because(why)));
+                        }
                         Err(error) => return Err(error),
                     }
                 }
@@ -295,7 +297,7 @@ impl Provider {
                 let reason = Reason::Metadata { requirement: Arc::clone(text) };
                 match self.require(&mut constraints, &subject, &requirement, &reason) {
                     Ok(()) => {}
-                    Err(CatalogError::Invalid(why)) => return Ok(Err(Unusable::Because(why))),
+                    Err(CatalogError::Reference(why)) => return Ok(Err(Unusable::Because(why))),
                     Err(error) => return Err(error),
                 }
             }

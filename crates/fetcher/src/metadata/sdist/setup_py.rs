@@ -354,7 +354,7 @@ impl<'a> Code<'a> {
 
     /// Whether it calls pip: `[sys.executable, "-m", "pip"]` and `"install"` among what it can run.
     fn installs(&self) -> bool {
-        let says = |text: &str| self.tokens.iter().any(|token| *token == Token::Text(text));
+        let says = |text: &str| self.tokens.contains(&Token::Text(text));
         let runs = |word: &str| self.tokens.iter().any(|token| token.is_word(word));
         says("pip") && says("install") && (runs("subprocess") || runs("check_call"))
     }
