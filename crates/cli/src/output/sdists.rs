@@ -3,18 +3,18 @@
 use std::fmt::Write as _;
 use std::io::Write;
 
+use cuda_lock_commands::lock::Answer;
+use cuda_lock_commands::passed;
 use cuda_lock_constraint::catalog::{Silence, Undeclared};
 use cuda_lock_constraint::name::Name;
 use cuda_lock_constraint::solve::Conflict;
 use cuda_lock_constraint::version::DistVersion;
 
 use super::message::{self, FAINT, STRONG};
-use crate::lock::Answer;
-use crate::passed;
 
 /// Prints what is built when it is installed.
 pub fn built(out: &mut impl Write, answer: &Answer<'_>) {
-    let built = passed::built(answer.solution);
+    let built = passed::built(&answer.solution);
     if built.is_empty() {
         return;
     }

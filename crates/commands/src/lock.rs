@@ -1,6 +1,7 @@
 //! From a solution to the files that are written.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use cuda_lock_constraint::constraint::{Constraint, Reason};
 use cuda_lock_constraint::machine::Libc;
@@ -19,8 +20,10 @@ use cuda_lock_formats::pylock::{
 };
 use cuda_lock_formats::requirements_out::{RequirementsError, RequirementsStyle, requirements_txt};
 
+use crate::passed;
 use crate::plan::{Plan, Sources};
 use crate::references;
+use crate::run::Run;
 
 /// What a lock is made of.
 pub struct Answer<'a> {
@@ -29,18 +32,32 @@ pub struct Answer<'a> {
     /// The target.
     pub plan: &'a Plan,
     /// The problem with the Python that was chosen.
-    pub problem: &'a Problem,
+    pub problem: Arc<Problem>,
     /// Every index.
     pub sources: &'a Sources,
     /// What was chosen.
-    pub solution: &'a Solution,
+    pub solution: Solution,
     /// What it means for the machine.
-    pub stack: &'a SystemStack,
+    pub stack: SystemStack,
     /// Newer releases that were not taken.
-    pub passed: &'a [LockedPassed],
+    pub passed: Vec<LockedPassed>,
 }
 
-impl Answer<'_> {
+impl<'a> Answer<'a> {
+    /// The answer for one target of a run, beside the lock that is there.
+    #[must_use]
+    pub fn new(
+        run: &'a Run,
+        plan: &'a Plan,
+        (problem, solution): (Arc<Problem>, Solution),
+        lock: Option<&Pylock>,
+    ) -> Self {
+        let stack = solution.system_stack(&problem);
+        let passed = passed::over(&solution, lock);
+        let (manifest, sources) = (&run.manifest, &run.sources);
+        Self { manifest, plan, problem, sources, solution, stack, passed }
+    }
+
     /// The lock.
     #[must_use]
     pub fn pylock(&self) -> Pylock {
@@ -131,8 +148,8 @@ impl Answer<'_> {
             minimum_driver: self.stack.minimum_driver.clone(),
             capabilities: self.stack.capabilities.clone(),
             loading: self.stack.loading.iter().map(|step| step.text.clone()).collect(),
-            built: crate::passed::built(self.solution),
-            passed_over: self.passed.to_vec(),
+            built: passed::built(&self.solution),
+            passed_over: self.passed.clone(),
             constraints: self.constraints(),
         }
     }
