@@ -8,6 +8,7 @@ use cuda_lock_constraint::catalog::{
 };
 use cuda_lock_constraint::name::Name;
 use cuda_lock_constraint::version::SourceId;
+use pep440_rs::Version;
 
 use super::saved::{Record, SavedPage};
 use super::{ProblemFile, address};
@@ -106,6 +107,19 @@ impl Catalog for Replayed {
 
     fn fault(&self) -> Option<CatalogError> {
         None
+    }
+
+    fn build(
+        &self,
+        _source: SourceId,
+        name: Name,
+        file: &File,
+        _python: &Version,
+    ) -> MetadataAnswer {
+        match self.replay.metadata.get(&super::record::built(&file.url)) {
+            Some(answer) => answer.clone(),
+            None => Err(unknown(&format!("the built metadata of {name} in {}", file.filename))),
+        }
     }
 }
 

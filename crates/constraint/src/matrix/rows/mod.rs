@@ -24,6 +24,7 @@ macro_rules! matrices {
             owners: "Import packages with one owner.",
             products: "GPU product names and cloud instances.",
             python: "Minor versions of CPython.",
+            sdists: "How source distributions are built.",
             torch: "Builds of torch.",
             wheels: "What wheels say of themselves.",
         }
@@ -81,6 +82,7 @@ pub mod onnxruntime;
 pub mod owners;
 pub mod products;
 pub mod python;
+pub mod sdists;
 pub mod table;
 pub mod torch;
 pub mod wheels;

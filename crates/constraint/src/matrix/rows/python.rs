@@ -10,6 +10,8 @@ use crate::machine::Platform;
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct File {
+    /// The version that a file is read for when none is known.
+    pub assumed: Minor,
     /// Minor versions, newest first.
     pub minor: Rows<Minor>,
     /// The pip that something brings.
