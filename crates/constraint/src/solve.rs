@@ -3,7 +3,7 @@
 //! [`solve`] runs on the calling thread and blocks on the catalog; all fetching ahead is done by the catalog on threads of
 //! its own. The modules: [`problem`] is what is asked; `candidates` which builds a project has for the target; `edges`
 //! turns facts into what PubGrub calls dependencies; `layers` decides driver, CUDA and cuDNN; `order` says what is decided
-//! first; `speculate` fetches ahead; `reach` and `attempts` draw in the indexes; [`solution`] is the answer, [`conflict`] the proof that there is none.
+//! first and `pick` at which version; `speculate` fetches ahead; `reach` and `attempts` draw in the indexes; [`solution`] is the answer, [`conflict`] the proof that there is none.
 
 mod attempts;
 mod candidates;
@@ -12,6 +12,7 @@ mod edges;
 mod elsewhere;
 mod layers;
 mod order;
+mod pick;
 pub mod problem;
 mod provider;
 mod reach;

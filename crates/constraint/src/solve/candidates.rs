@@ -10,7 +10,7 @@ use pep440_rs::Version as Pep440;
 use crate::catalog::{File, Project};
 use crate::machine::Platform;
 use crate::name::Name;
-use crate::solve::problem::{Policy, Prerelease, Source};
+use crate::solve::problem::{Policy, Source};
 use crate::version::{DistVersion, Range, SourceId, Version};
 use crate::wheel::{Arch, PlatformTag, ReleaseFit, Tags, Why};
 
@@ -22,8 +22,6 @@ pub(super) struct Candidates {
     /// Places in `builds` from the newest public version to the oldest; among builds of one version the preferred first.
     /// Without it, the reverse of `builds`.
     newest_first: Option<Vec<u32>>,
-    /// At least one release is no pre-release.
-    has_stable: OnceCell<bool>,
 }
 
 /// The place of a build, and what was learnt of it.
@@ -82,8 +80,7 @@ impl Candidates {
                     }),
             );
         }
-        let (newest_first, has_stable) = (None, OnceCell::new());
-        let mut joined = Self { builds, projects, newest_first, has_stable };
+        let mut joined = Self { builds, projects, newest_first: None };
         if joined.projects.len() > 1 {
             joined.sort();
         }
@@ -197,25 +194,6 @@ impl Candidates {
         };
         let place = self.builds.binary_search_by(compare).ok()?;
         self.build(self.builds.get(place)?)
-    }
-
-    fn has_stable(&self) -> bool {
-        *self.has_stable.get_or_init(|| {
-            self.builds()
-                .rev()
-                .any(|build| build.version().version().is_some_and(pep440_rs::Version::is_stable))
-        })
-    }
-
-    /// Whether pre-releases of this project may be chosen. `named` says that env.toml names one.
-    pub(super) fn prereleases_allowed(&self, mode: Prerelease, named: bool) -> bool {
-        match mode {
-            Prerelease::Disallow => false,
-            Prerelease::Allow => true,
-            Prerelease::IfNecessary => !self.has_stable(),
-            Prerelease::Explicit => named,
-            Prerelease::IfNecessaryOrExplicit => named || !self.has_stable(),
-        }
     }
 }
 

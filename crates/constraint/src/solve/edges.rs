@@ -6,7 +6,7 @@ use std::sync::Arc;
 use pep440_rs::{Operator, VersionSpecifiers};
 use pubgrub::{Dependencies, DependencyProvider, PackageResolutionStatistics};
 
-use crate::catalog::CatalogError;
+use crate::catalog::{CatalogError, Metadata};
 use crate::constraint::{Constraint, Force, Reason};
 use crate::name::Name;
 use crate::package::Package;
@@ -265,8 +265,52 @@ impl Provider {
                 self.require(&mut constraints, &subject, &requirement, &reason);
             }
         }
+        if constraints.len() == 1
+            && let Some(newer) = self.newer_with_extra(name, extra, build, &metadata)?
+        {
+            return Ok(Err(format!("it has no extra '{extra}', which {newer} has").into()));
+        }
         Ok(Ok(constraints))
     }
+
+    /// A newer release that has an extra which this one lacks. Without this law a search that goes back through releases
+    /// would end at one from before the extra, which needs nothing and so fits everywhere.
+    ///
+    /// What is known of an extra comes from the releases that were tried, the newest first, and from the newest that could
+    /// be; a release that is pinned stays, as it does when it is yanked.
+    fn newer_with_extra(
+        &self,
+        name: Name,
+        extra: Name,
+        build: &DistVersion,
+        metadata: &Metadata,
+    ) -> Result<Option<DistVersion>, CatalogError> {
+        if has_extra(metadata, extra) {
+            self.remember_extra(name, extra, build);
+            return Ok(None);
+        }
+        if self.is_pinned(name) {
+            return Ok(None);
+        }
+        if self.newest_with_extra(name, extra).is_none()
+            && let Some(newest) = self.newest_usable(name)?
+            && newest != *build
+        {
+            match self.metadata(name, &newest) {
+                Ok(Some(metadata)) if has_extra(&metadata, extra) => {
+                    self.remember_extra(name, extra, &newest);
+                }
+                Ok(_) | Err(CatalogError::Unavailable(_)) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(self.newest_with_extra(name, extra).filter(|newer| newer > build))
+    }
+}
+
+/// Whether METADATA knows an extra.
+fn has_extra(metadata: &Metadata, extra: Name) -> bool {
+    metadata.provides_extra.iter().any(|given| Name::new(given).is_ok_and(|given| given == extra))
 }
 
 impl DependencyProvider for Provider {
