@@ -6,7 +6,7 @@
 //!
 //! | module | what |
 //! | --- | --- |
-//! | `code`, `table` | the codes, with why, source, example and fix |
+//! | `code`, `table` | the codes: one for each rule, each with why, source, example and fix |
 //! | `finding` | a finding |
 //! | `question` | what is asked: lines, machine, indexes |
 //! | `known` | which builds PyTorch's indexes are known to have, where they are not asked |
@@ -30,8 +30,8 @@ mod places;
 mod question;
 mod table;
 
-pub use code::{Code, code_of_rule, find_code};
+pub use code::Page;
 pub use finding::{FactText, Finding, Severity, Verdict};
 pub use judge::audit;
 pub use question::{Line, Question, Surroundings};
-pub use table::CODES;
+pub use table::Code;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::package::Package;
+use crate::rules::Rule;
 use crate::version::{Range, Version};
 
 /// *subject* needs *package* in *range*, because *reason*.
@@ -61,8 +62,8 @@ pub enum Reason {
 /// A row of a compatibility matrix, as it is quoted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fact {
-    /// A stable identifier of the rule, such as `driver-floor`; audit's codes build on it.
-    pub rule: &'static str,
+    /// The rule; audit's codes build on it.
+    pub rule: Rule,
     /// The fact in words: "CUDA 12.x needs driver >= 525.60.13 on Linux".
     pub text: String,
     /// Public sources, most authoritative first. Never empty.

@@ -23,7 +23,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::audit::{Finding, Line, Question, Verdict};
+use crate::audit::{Code, Finding, Line, Question, Verdict};
 use crate::catalog::Catalog;
 use crate::name::Name;
 use crate::requirement::Requirement;
@@ -89,8 +89,13 @@ impl Outcome {
 }
 
 /// Findings that other pins cannot mend: they are about the text, the machine, or a container image.
-const NOT_BY_PINS: [&str; 5] =
-    ["driver-dropped-gpu", "hash-missing", "image-driver", "image-mismatch", "syntax"];
+const NOT_BY_PINS: [Code; 5] = [
+    Code::DriverDroppedGpu,
+    Code::HashMissing,
+    Code::ImageDriver,
+    Code::ImageMismatch,
+    Code::Syntax,
+];
 
 impl Wanted<'_> {
     /// Whether a change of pins may mend it.

@@ -15,7 +15,7 @@ mod write;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cuda_lock_constraint::audit::{Severity, audit, find_code};
+use cuda_lock_constraint::audit::{Code, Severity, audit};
 use cuda_lock_constraint::catalog::Catalog;
 use cuda_lock_constraint::repair::look_ahead;
 use cuda_lock_fetcher::{FetcherConfig, Mode};
@@ -47,8 +47,8 @@ pub fn run(args: &Audit) -> Exit {
 }
 
 fn explain(code: &str) -> Exit {
-    if let Some(row) = find_code(code) {
-        output::line(row.page());
+    if let Some(code) = Code::find(code) {
+        output::line(code.markdown());
         return Exit::Ok;
     }
     message::error(format_args!("there is no code '{code}'"));

@@ -11,7 +11,7 @@ use std::io::Write as _;
 use std::ops::Range;
 use std::sync::Arc;
 
-use cuda_lock_constraint::audit::{FactText, Severity};
+use cuda_lock_constraint::audit::{Code, FactText, Severity};
 use cuda_lock_constraint::name::Name;
 use serde::Serialize;
 
@@ -19,7 +19,7 @@ use serde::Serialize;
 #[derive(Clone, Debug)]
 pub struct Reported {
     /// Its code.
-    pub code: String,
+    pub code: Code,
     /// How much it counts, settings applied.
     pub severity: Severity,
     /// The distribution.

@@ -2,11 +2,11 @@
 
 use pep440_rs::{Operator, Version as Pep440};
 
-use super::code::code_of_rule;
 use super::finding::{FactText, Finding, Severity};
 use super::judge::Case;
 use super::known::{self, Standing};
 use super::pick::{Missing, Unfit, label_of};
+use super::table::Code;
 use crate::machine::{Brand, Platform};
 use crate::name::Name;
 use crate::rules::torch::backend_cuda;
@@ -64,7 +64,7 @@ fn not_found(
     let what = version.map_or_else(|| name.to_string(), |version| format!("{name} {version}"));
     let asked = indexes(case);
     let mut finding = Finding {
-        code: "version-not-found",
+        code: Code::VersionNotFound,
         severity: Severity::Error,
         package: Some(name),
         message: format!("{what} is not on {asked}"),
@@ -84,7 +84,7 @@ fn not_found(
     if let [only] = names.as_slice()
         && let Some(fact) = index::does_not_list(only, name)
     {
-        finding.code = "index-missing";
+        finding.code = Code::IndexMissing;
         finding.message = format!("{what} is not on {only}: {}", fact.text);
         finding.facts = vec![FactText::of(&fact)];
         finding.fix = Some(
@@ -101,7 +101,7 @@ fn not_found(
         return finding;
     }
     if let Some(fact) = broken::deleted(name, version) {
-        finding.code = code_of_rule(fact.rule);
+        finding.code = Code::of(fact.rule);
         finding.message = format!("{what} cannot be found: {}", fact.text);
         finding.facts = vec![FactText::of(&fact)];
         return finding;
@@ -114,7 +114,7 @@ fn not_found(
         (same && case.picker.standing(name, version, backend) == Standing::Never).then_some(backend)
     });
     if let Some(backend) = never {
-        finding.code = "index-missing";
+        finding.code = Code::IndexMissing;
         finding.message = format!(
             "{name} {} was not built for {backend} on {platform}",
             version.clone().without_local()
@@ -127,7 +127,7 @@ fn not_found(
         return finding;
     }
     if let Some(label) = label {
-        finding.code = "index-missing";
+        finding.code = Code::IndexMissing;
         finding.message = format!(
             "{what} has a local label, and no index of the file has such a build ({asked})"
         );
@@ -156,7 +156,7 @@ fn not_found(
         return finding;
     }
     if let Some(fact) = index::only_there(name, version) {
-        finding.code = "index-missing";
+        finding.code = Code::IndexMissing;
         finding.severity = unnamed_index(case);
         finding.message = format!("{what} is not on {asked}: {}", fact.text);
         finding.facts = vec![FactText::of(&fact)];
@@ -165,7 +165,7 @@ fn not_found(
     let elsewhere =
         case.picker.on_pypi(name).is_some_and(|project| project.versions.contains(version));
     if elsewhere {
-        finding.code = "index-missing";
+        finding.code = Code::IndexMissing;
         finding.message = format!("{what} is on PyPI, and the file asks only {asked}");
         finding.fix = Some("use --extra-index-url instead of --index-url".to_owned());
     }
@@ -229,7 +229,7 @@ fn off_platform(
     );
     let known = project.versions.get(nearest)?;
     Some(Finding {
-        code: "platform-unsupported",
+        code: Code::PlatformUnsupported,
         severity: Severity::Error,
         package: Some(name),
         message: format!("{name} {version} has no file for {platform}: {since}"),
@@ -271,7 +271,7 @@ fn misfit(case: &Case<'_>, name: Name, build: &DistVersion, unfit: &Unfit) -> Op
     let python = &case.question.target.python;
     let (code, message, fact) = match unfit {
         Unfit::Python(specifiers) => (
-            "python-unsupported",
+            Code::PythonUnsupported,
             format!("{title} needs Python {specifiers}, and this is {python}"),
             FactText::new(
                 format!("{title} requires Python {specifiers}"),
@@ -285,15 +285,15 @@ fn misfit(case: &Case<'_>, name: Name, build: &DistVersion, unfit: &Unfit) -> Op
                 | Why::Python2
                 | Why::Implementation
                 | Why::FreeThreaded
-                | Why::Gil => "python-unsupported",
-                Why::Glibc(_) => "glibc-too-old",
-                _ => "platform-unsupported",
+                | Why::Gil => Code::PythonUnsupported,
+                Why::Glibc(_) => Code::GlibcTooOld,
+                _ => Code::PlatformUnsupported,
             };
             let target = format!("Python {python} on {}", case.question.target.platform);
             (code, format!("{title} has no file for {target}: {why}"), fact)
         }
     };
-    if code == "python-unsupported" && !case.question.python_known {
+    if code == Code::PythonUnsupported && !case.question.python_known {
         return None;
     }
     Some(Finding {
@@ -313,14 +313,14 @@ pub(super) fn misfit_of_wheel(
     case_python_known: bool,
     file: &str,
     why: &Why,
-) -> Option<(&'static str, String)> {
+) -> Option<(Code, String)> {
     let code = match why {
         Why::Python(_) | Why::Python2 | Why::Implementation | Why::FreeThreaded | Why::Gil => {
-            "python-unsupported"
+            Code::PythonUnsupported
         }
-        Why::Glibc(_) => "glibc-too-old",
-        _ => "platform-unsupported",
+        Why::Glibc(_) => Code::GlibcTooOld,
+        _ => Code::PlatformUnsupported,
     };
-    (code != "python-unsupported" || case_python_known)
+    (code != Code::PythonUnsupported || case_python_known)
         .then(|| (code, format!("{file} cannot be installed: {why}")))
 }

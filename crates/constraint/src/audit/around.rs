@@ -1,10 +1,10 @@
 //! What surrounds the lines: pip itself, folders of libraries, packages of the system, images.
 
-use super::code::code_of_rule;
 use super::finding::{FactText, Finding, Severity};
 use super::install::{Installed, Taken};
 use super::judge::Case;
 use super::pick::{Picked, Picker};
+use super::table::Code;
 use crate::constraint::{Constraint, Fact, Force};
 use crate::machine::Brand;
 use crate::name::Name;
@@ -52,7 +52,7 @@ pub(super) fn torch_of_image(picker: &Picker<'_>, installed: &mut Installed) {
 
 pub(super) fn of_fact(fact: &Fact, severity: Severity, message: String) -> Finding {
     Finding {
-        code: code_of_rule(fact.rule),
+        code: Code::of(fact.rule),
         severity,
         package: None,
         message,
@@ -112,7 +112,7 @@ fn refused_metadata(case: &Case<'_>, findings: &mut Vec<Finding>) {
         let Some((line, why)) = line else { continue };
         let title = case.title(Package::dist(*name));
         findings.push(Finding {
-            code: "syntax",
+            code: Code::Syntax,
             severity: Severity::Error,
             package: Some(*name),
             message: format!("pip from 24.1 on refuses {title}: it requires '{line}', and {why}"),
@@ -169,7 +169,7 @@ fn library_path(case: &Case<'_>, findings: &mut Vec<Finding>) {
             if let Some((constraint, low)) = older {
                 let subject = case.title(constraint.subject.0);
                 findings.push(Finding {
-                    code: "cudnn-mismatch",
+                    code: Code::CudnnMismatch,
                     severity: Severity::Error,
                     package: constraint.subject.0.dist_name(),
                     message: format!(
@@ -188,7 +188,7 @@ fn library_path(case: &Case<'_>, findings: &mut Vec<Finding>) {
         {
             let subject = case.title(Package::dist(name));
             findings.push(Finding {
-                code: "library-missing",
+                code: Code::LibraryMissing,
                 severity: Severity::Warning,
                 package: Some(name),
                 message: format!(
@@ -242,7 +242,7 @@ fn vendor_image(case: &Case<'_>, findings: &mut Vec<Finding>) {
             && (refused || !forward)
         {
             findings.push(Finding {
-                code: "image-driver",
+                code: Code::ImageDriver,
                 severity: Severity::Error,
                 package: None,
                 message: format!(
@@ -293,7 +293,7 @@ fn unused_cuda(case: &Case<'_>, findings: &mut Vec<Finding>) {
     }
     let title = case.title(Package::dist(name));
     findings.push(Finding {
-        code: "image-mismatch",
+        code: Code::ImageMismatch,
         severity: Severity::Warning,
         package: Some(name),
         message: format!(

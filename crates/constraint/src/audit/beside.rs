@@ -3,10 +3,10 @@
 use pep440_rs::Version as Pep440;
 
 use super::around::{of_fact, torch};
-use super::code::code_of_rule;
 use super::finding::{FactText, Finding, Severity};
 use super::judge::Case;
 use super::pick::{Pick, Wish};
+use super::table::Code;
 use crate::machine::Platform;
 use crate::name::Name;
 use crate::package::Package;
@@ -46,7 +46,7 @@ fn pages(case: &Case<'_>, findings: &mut Vec<Finding>) {
         }
         let backend = named.backend.map_or_else(String::new, |backend| format!(" and {backend}"));
         findings.push(Finding {
-            code: "companion-mismatch",
+            code: Code::CompanionMismatch,
             severity: Severity::Error,
             package: Some(name),
             message: format!(
@@ -118,7 +118,7 @@ fn compiled_against_another(case: &Case<'_>, findings: &mut Vec<Finding>) {
         }
         let title = case.title(Package::dist(*name));
         findings.push(Finding {
-            code: "companion-mismatch",
+            code: Code::CompanionMismatch,
             severity: Severity::Error,
             package: Some(*name),
             message: format!(
@@ -192,7 +192,7 @@ fn second_cudnn(case: &Case<'_>, findings: &mut Vec<Finding>) {
     };
     let title = case.title(Package::dist(torch));
     findings.push(Finding {
-        code: "cudnn-mismatch",
+        code: Code::CudnnMismatch,
         severity: Severity::Warning,
         package: Some(torch),
         message: format!(
@@ -243,7 +243,7 @@ fn locked_for_all(case: &Case<'_>, findings: &mut Vec<Finding>) {
             continue;
         }
         findings.push(Finding {
-            code: "platform-unsupported",
+            code: Code::PlatformUnsupported,
             severity: Severity::Error,
             package: Some(name),
             message: format!(
@@ -294,7 +294,7 @@ fn lost(case: &Case<'_>, findings: &mut Vec<Finding>) {
         };
         let title = case.title(Package::dist(name));
         findings.push(Finding {
-            code: code_of_rule(fact.rule),
+            code: Code::of(fact.rule),
             severity: Severity::Error,
             package: Some(name),
             message: format!("{title} requires {wheel}=={version}: {}", fact.text),

@@ -1,12 +1,12 @@
-//! Codes of findings, and how the rules map to them.
+//! Codes of findings: how rules map to them, and what is documented about each.
 
 use super::finding::Severity;
+use super::table::Code;
+use crate::rules::Rule;
 
-/// A code with everything that is documented about it.
+/// What is documented about a code.
 #[derive(Clone, Copy, Debug)]
-pub struct Code {
-    /// In kebab-case. Never changes.
-    pub code: &'static str,
+pub struct Page {
     /// How much it counts unless a setting says otherwise.
     pub severity: Severity,
     /// What it means, in one line.
@@ -22,107 +22,101 @@ pub struct Code {
 }
 
 impl Code {
-    /// The documentation page, in Markdown. The pages under `docs/rules` are this text.
+    /// The code of a violated rule. The match is complete: a rule without a code does not compile.
     #[must_use]
-    pub fn page(&self) -> String {
+    pub const fn of(rule: Rule) -> Self {
+        match rule {
+            Rule::BackendMismatch | Rule::CompanionMismatch | Rule::CompiledHere => {
+                Self::CompanionMismatch
+            }
+            Rule::BrokenRelease => Self::BrokenRelease,
+            Rule::CpuBuild | Rule::ForeignAccelerator => Self::CpuOnlyBuild,
+            Rule::CudaMajorMismatch | Rule::LibraryCuda | Rule::TensorrtMismatch => {
+                Self::CudaMajorMismatch
+            }
+            Rule::CudnnAbi | Rule::CudnnMismatch | Rule::LibraryCudnn => Self::CudnnMismatch,
+            Rule::DeletedRelease => Self::VersionNotFound,
+            Rule::DriverBranch => Self::DriverDroppedGpu,
+            Rule::DriverFloor | Rule::ForwardCompat => Self::DriverTooOld,
+            Rule::HostDriver | Rule::MissingLibrary | Rule::Placeholder => Self::LibraryMissing,
+            Rule::ImageDriver => Self::ImageDriver,
+            Rule::IrTooNew | Rule::OnnxDefaultModel | Rule::OpsetNotWritten | Rule::OpsetTooNew => {
+                Self::OpsetTooNew
+            }
+            Rule::LibraryFloor | Rule::NoKernelImage | Rule::ToolkitWindow => Self::NoKernelImage,
+            Rule::LostWheel => Self::PinConflict,
+            Rule::ModuleClash | Rule::SharedFiles => Self::ModuleClash,
+            Rule::NumpyAbi => Self::NumpyAbi,
+            Rule::OldPip => Self::GlibcTooOld,
+            Rule::OwnTorch => Self::ImageMismatch,
+            Rule::PtxIsa => Self::PtxNeedsNewerDriver,
+            Rule::StrayWheel => Self::IndexMissing,
+        }
+    }
+
+    /// A code by its name.
+    #[must_use]
+    pub fn find(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|code| code.as_str() == name)
+    }
+
+    /// The documentation, in Markdown. The pages under `docs/rules` are this text.
+    #[must_use]
+    pub fn markdown(self) -> String {
+        let page = self.page();
         format!(
-            "# {}\n\n{}\n\nSeverity: {}\n\n## Why\n\n{}\n\n## Source\n\n{}\n\n## Example\n\n```text\n{}\n```\n\n## Fix\n\n{}\n",
-            self.code,
-            self.title,
-            self.severity.as_str(),
-            self.why,
-            self.source,
-            self.example,
-            self.fix
+            "# {self}\n\n{}\n\nSeverity: {}\n\n## Why\n\n{}\n\n## Source\n\n{}\n\n## Example\n\n```text\n{}\n```\n\n## Fix\n\n{}\n",
+            page.title,
+            page.severity.as_str(),
+            page.why,
+            page.source,
+            page.example,
+            page.fix
         )
     }
 }
 
-/// A code by its name.
-#[must_use]
-pub fn find_code(code: &str) -> Option<&'static Code> {
-    super::table::CODES.iter().find(|row| row.code == code)
-}
-
-/// The rule identifiers of facts, with the code that a violation has.
-const RULES: &[(&str, &str)] = &[
-    ("backend-mismatch", "companion-mismatch"),
-    ("broken-release", "broken-release"),
-    ("companion-mismatch", "companion-mismatch"),
-    ("compiled-here", "companion-mismatch"),
-    ("cpu-build", "cpu-only-build"),
-    ("cuda-major-mismatch", "cuda-major-mismatch"),
-    ("cudnn-abi", "cudnn-mismatch"),
-    ("cudnn-mismatch", "cudnn-mismatch"),
-    ("deleted-release", "version-not-found"),
-    ("driver-branch", "driver-dropped-gpu"),
-    ("driver-floor", "driver-too-old"),
-    ("foreign-accelerator", "cpu-only-build"),
-    ("forward-compat", "driver-too-old"),
-    ("host-driver", "library-missing"),
-    ("image-driver", "image-driver"),
-    ("ir-too-new", "opset-too-new"),
-    ("library-cuda", "cuda-major-mismatch"),
-    ("library-cudnn", "cudnn-mismatch"),
-    ("library-floor", "no-kernel-image"),
-    ("lost-wheel", "pin-conflict"),
-    ("missing-library", "library-missing"),
-    ("module-clash", "module-clash"),
-    ("no-kernel-image", "no-kernel-image"),
-    ("numpy-abi", "numpy-abi"),
-    ("onnx-default-model", "opset-too-new"),
-    ("opset-not-written", "opset-too-new"),
-    ("old-pip", "glibc-too-old"),
-    ("opset-too-new", "opset-too-new"),
-    ("own-torch", "image-mismatch"),
-    ("placeholder", "library-missing"),
-    ("ptx-isa", "ptx-needs-newer-driver"),
-    ("shared-files", "module-clash"),
-    ("stray-wheel", "index-missing"),
-    ("tensorrt-mismatch", "cuda-major-mismatch"),
-    ("toolkit-window", "no-kernel-image"),
-];
-
-/// The code of a rule. Every rule that the producers name has one.
-#[must_use]
-pub fn code_of_rule(rule: &str) -> &'static str {
-    let found = RULES.iter().find(|(known, _)| *known == rule);
-    found.map_or("pin-conflict", |(_, code)| *code)
+impl std::fmt::Display for Code {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.as_str())
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
-    use crate::audit::CODES;
 
     #[test]
     fn codes_are_sorted_unique_and_documented() {
-        assert!(CODES.windows(2).all(|pair| pair[0].code < pair[1].code));
-        for row in CODES {
-            for text in [row.title, row.why, row.source, row.example, row.fix] {
-                assert!(text.len() > 8, "{} has an empty part", row.code);
+        assert!(Code::ALL.windows(2).all(|pair| pair[0].as_str() < pair[1].as_str()));
+        for code in Code::ALL {
+            assert_eq!(Code::find(code.as_str()), Some(*code));
+            let page = code.page();
+            for text in [page.title, page.why, page.source, page.example, page.fix] {
+                assert!(text.len() > 8, "{code} has an empty part");
             }
         }
     }
 
     #[test]
-    fn every_rule_has_a_code_that_is_documented() {
-        for (rule, code) in RULES {
-            assert!(find_code(code).is_some(), "{rule} maps to {code}, which is not documented");
-        }
-    }
-
-    #[test]
-    fn the_pages_are_those_of_the_table() {
+    fn the_folder_has_one_page_for_each_code() {
         let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/rules");
-        for row in CODES {
-            let path = folder.join(format!("{}.md", row.code));
+        for code in Code::ALL {
+            let path = folder.join(format!("{code}.md"));
             if std::env::var_os("CUDA_LOCK_WRITE_PAGES").is_some() {
                 std::fs::create_dir_all(&folder).expect("docs can be made");
-                std::fs::write(&path, row.page()).expect("docs can be written");
+                std::fs::write(&path, code.markdown()).expect("docs can be written");
             }
             let page = std::fs::read_to_string(&path).unwrap_or_default();
-            assert_eq!(page, row.page(), "{} differs: run with CUDA_LOCK_WRITE_PAGES=1", row.code);
+            assert_eq!(page, code.markdown(), "{code} differs: run with CUDA_LOCK_WRITE_PAGES=1");
         }
+        let files = std::fs::read_dir(folder).expect("docs are there");
+        let names =
+            files.map(|file| file.expect("read").file_name().to_string_lossy().into_owned());
+        let pages: BTreeSet<String> = names.collect();
+        let codes: BTreeSet<String> = Code::ALL.iter().map(|code| format!("{code}.md")).collect();
+        assert_eq!(pages, codes, "a page without a code");
     }
 }

@@ -12,6 +12,7 @@ use super::finding::{FactText, Finding, Severity};
 use super::install::{Installed, Taken};
 use super::pick::{Picked, Picker, Unfit};
 use super::question::Line;
+use super::table::Code;
 use crate::catalog::Metadata;
 use crate::matrix;
 use crate::matrix::rows::conda::Selector;
@@ -91,7 +92,7 @@ impl Conda<'_> {
                 continue;
             }
             findings.push(Finding {
-                code: "version-not-found",
+                code: Code::VersionNotFound,
                 severity: Severity::Error,
                 package: Some(line.requirement.name),
                 message: format!(
@@ -120,7 +121,7 @@ impl Conda<'_> {
             }
             let [first, ..] = row.channels.as_slice() else { continue };
             findings.push(Finding {
-                code: "index-missing",
+                code: Code::IndexMissing,
                 severity: Severity::Error,
                 package: Some(line.requirement.name),
                 message: format!("{} needs the channel {first}: {}", row.package, row.text),
@@ -160,7 +161,7 @@ impl Conda<'_> {
             if wants_gpu {
                 let name = cpu.requirement.name;
                 findings.push(finding(
-                    "cpu-only-build",
+                    Code::CpuOnlyBuild,
                     Severity::Error,
                     line,
                     format!(
@@ -183,7 +184,7 @@ impl Conda<'_> {
             // Without a version it is the one that fits: beside cudatoolkit only the old one does.
             if concerns && self.line("cudatoolkit").is_some() {
                 findings.push(finding(
-                    "cpu-only-build",
+                    Code::CpuOnlyBuild,
                     Severity::Error,
                     line,
                     format!(
@@ -200,7 +201,7 @@ impl Conda<'_> {
         let [by_toolkit, by_cuda] = ["cudatoolkit", "pytorch-cuda"].map(|name| self.line(name));
         let Some((line, selecting)) = by_cuda.or(by_toolkit) else {
             findings.push(finding(
-                "cpu-only-build",
+                Code::CpuOnlyBuild,
                 if wants_gpu { Severity::Error } else { Severity::Warning },
                 place,
                 format!(
@@ -218,7 +219,7 @@ impl Conda<'_> {
             // From 1.13 on cudatoolkit selects nothing.
             if by_cuda.is_none() && release.is_none() {
                 findings.push(finding(
-                    "cpu-only-build",
+                    Code::CpuOnlyBuild,
                     Severity::Warning,
                     line,
                     "pytorch has no version, and from 1.13 on cudatoolkit does not select its build".to_owned(),
@@ -231,7 +232,11 @@ impl Conda<'_> {
         let of = release.map_or_else(String::new, |release| release.to_string());
         if selecting.requirement.name.as_str() != row.package {
             findings.push(finding(
-                if row.package == "pytorch-cuda" { "cpu-only-build" } else { "version-not-found" },
+                if row.package == "pytorch-cuda" {
+                    Code::CpuOnlyBuild
+                } else {
+                    Code::VersionNotFound
+                },
                 Severity::Error,
                 line,
                 format!(
@@ -248,7 +253,7 @@ impl Conda<'_> {
         }
         if !row.cuda.iter().any(|known| *known == cuda.major_minor().to_string()) {
             findings.push(finding(
-                "version-not-found",
+                Code::VersionNotFound,
                 Severity::Error,
                 line,
                 format!(
@@ -281,7 +286,7 @@ impl Conda<'_> {
             let Some((version, metadata, unfit)) = self.release(name, &version) else { continue };
             if let Some(Unfit::File(file, why)) = &unfit {
                 findings.push(Finding {
-                    code: "python-unsupported",
+                    code: Code::PythonUnsupported,
                     severity: Severity::Error,
                     package: Some(line.requirement.name),
                     message: format!(

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::table::Code;
 use crate::constraint::{Fact, Reason};
 use crate::name::Name;
 use crate::version::DistVersion;
@@ -76,7 +77,7 @@ impl FactText {
 #[derive(Clone, Debug)]
 pub struct Finding {
     /// The stable code, such as `driver-too-old`.
-    pub code: &'static str,
+    pub code: Code,
     /// How much it counts by itself, before any setting.
     pub severity: Severity,
     /// The distribution that it is about.

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use super::absent;
 use super::around;
 use super::beside;
-use super::code::code_of_rule;
 use super::conda;
 use super::finding::{FactText, Finding, Severity, Verdict};
 use super::install::{Installed, Installer, Taken};
@@ -13,6 +12,7 @@ use super::layers;
 use super::pick::{Picked, Picker};
 use super::places;
 use super::question::Question;
+use super::table::Code;
 use crate::catalog::Catalog;
 use crate::check::{Assignment, violations};
 use crate::constraint::{Constraint, Fact, Force, Reason};
@@ -20,6 +20,7 @@ use crate::machine::{Libc, Libraries, Machine};
 use crate::name::Name;
 use crate::package::Package;
 use crate::requirement::RequirementCache;
+use crate::rules::Rule;
 use crate::rules::torch::TORCH;
 use crate::rules::{self, Build, Origin, advice, companion, library, onnxruntime};
 use crate::version::{DistVersion, SourceId, Version};
@@ -142,7 +143,7 @@ impl Case<'_> {
             let package = Package::dist(name);
             let message = format!("{} cannot be used: {}", self.title(package), fact.text);
             self.findings.push(Finding {
-                code: code_of_rule(fact.rule),
+                code: Code::of(fact.rule),
                 severity: Severity::Error,
                 package: Some(name),
                 message,
@@ -200,7 +201,7 @@ impl Case<'_> {
             };
             if violation.found.is_none() {
                 match rule {
-                    Some("missing-library") => {
+                    Some(Rule::MissingLibrary) => {
                         if let Some(name) = constraint.subject.0.dist_name() {
                             libraries.entry(name).or_default().push(constraint.clone());
                         }
@@ -240,7 +241,7 @@ impl Case<'_> {
         }
         let subject = self.title(constraint.subject.0);
         Some(Finding {
-            code: "missing-dependency",
+            code: Code::MissingDependency,
             severity: Severity::Error,
             package: constraint.subject.0.dist_name(),
             message: format!("{subject} needs {name}, which nothing installs"),
@@ -257,10 +258,8 @@ impl Case<'_> {
     fn violated(&self, constraint: &Constraint, found: Option<&Version>) -> Option<Finding> {
         let subject = self.title(constraint.subject.0);
         let (code, mut severity, symptom) = match &constraint.reason {
-            Reason::Matrix(fact) => {
-                (code_of_rule(fact.rule), Severity::Error, fact.symptom.clone())
-            }
-            Reason::RequiresPython { .. } => ("python-unsupported", Severity::Error, None),
+            Reason::Matrix(fact) => (Code::of(fact.rule), Severity::Error, fact.symptom.clone()),
+            Reason::RequiresPython { .. } => (Code::PythonUnsupported, Severity::Error, None),
             _ => (self.pin_code(constraint), Severity::Error, None),
         };
         if let Reason::Matrix(fact) = &constraint.reason {
@@ -268,8 +267,8 @@ impl Case<'_> {
             let weekly =
                 constraint.subject.0.dist_name().is_some_and(|n| n.as_str() == "onnx-weekly");
             let depends = match fact.rule {
-                "onnx-default-model" => !weekly && !self.both_pinned(constraint),
-                "compiled-here" => true,
+                Rule::OnnxDefaultModel => !weekly && !self.both_pinned(constraint),
+                Rule::CompiledHere => true,
                 _ => false,
             };
             if depends {
@@ -344,14 +343,14 @@ impl Case<'_> {
     }
 
     /// The code of a METADATA requirement that another build does not meet.
-    fn pin_code(&self, constraint: &Constraint) -> &'static str {
+    fn pin_code(&self, constraint: &Constraint) -> Code {
         let in_family = |package: Package| {
             package.dist_name().is_some_and(|name| companion::family(name).is_some())
         };
         if in_family(constraint.subject.0) && in_family(constraint.package) {
-            "companion-mismatch"
+            Code::CompanionMismatch
         } else {
-            "pin-conflict"
+            Code::PinConflict
         }
     }
 
@@ -407,7 +406,7 @@ impl Case<'_> {
             _ => None,
         });
         Some(Finding {
-            code: "library-missing",
+            code: Code::LibraryMissing,
             severity: if any || assumed { Severity::Warning } else { Severity::Error },
             package: Some(name),
             message: format!(
@@ -428,12 +427,14 @@ impl Case<'_> {
         let mut seen = std::collections::BTreeSet::new();
         self.findings.retain(|finding| {
             let other = finding.facts.first().map(|fact| fact.text.clone());
-            let key =
-                if matches!(finding.code, "companion-mismatch" | "pin-conflict" | "module-clash") {
-                    (finding.code, finding.package, None)
-                } else {
-                    (finding.code, finding.package, other)
-                };
+            let key = if matches!(
+                finding.code,
+                Code::CompanionMismatch | Code::PinConflict | Code::ModuleClash
+            ) {
+                (finding.code, finding.package, None)
+            } else {
+                (finding.code, finding.package, other)
+            };
             seen.insert(key)
         });
         self.findings.sort_by(|a, b| {

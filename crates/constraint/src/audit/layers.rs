@@ -5,9 +5,9 @@
 
 use std::collections::BTreeMap;
 
-use super::code::code_of_rule;
 use super::finding::{FactText, Finding, Severity};
 use super::judge::Case;
+use super::table::Code;
 use crate::constraint::{Constraint, Force, Reason};
 use crate::machine::{Brand, Gpu};
 use crate::name::Name;
@@ -171,11 +171,11 @@ fn meet(
 
 fn clash(case: &Case<'_>, package: Package, first: &Constraint, second: &Constraint) -> Finding {
     let code = match package {
-        Package::Cuda => "cuda-major-mismatch",
-        Package::Cudnn => "cudnn-mismatch",
-        Package::Provider(_) => "module-clash",
+        Package::Cuda => Code::CudaMajorMismatch,
+        Package::Cudnn => Code::CudnnMismatch,
+        Package::Provider(_) => Code::ModuleClash,
         Package::Backend => backend_code(first, second),
-        _ => "opset-too-new",
+        _ => Code::OpsetTooNew,
     };
     let words = |constraint: &Constraint| {
         let subject = case.title(constraint.subject.0);
@@ -209,12 +209,12 @@ fn clash(case: &Case<'_>, package: Package, first: &Constraint, second: &Constra
     }
 }
 
-fn backend_code(first: &Constraint, second: &Constraint) -> &'static str {
+fn backend_code(first: &Constraint, second: &Constraint) -> Code {
     let rules = [first, second].map(|constraint| match &constraint.reason {
-        Reason::Matrix(fact) => code_of_rule(fact.rule),
-        _ => "companion-mismatch",
+        Reason::Matrix(fact) => Code::of(fact.rule),
+        _ => Code::CompanionMismatch,
     });
-    if rules.contains(&"cpu-only-build") { "cpu-only-build" } else { "companion-mismatch" }
+    if rules.contains(&Code::CpuOnlyBuild) { Code::CpuOnlyBuild } else { Code::CompanionMismatch }
 }
 
 /// Whether some CUDA version of the range starts on the driver and the GPUs.
@@ -264,7 +264,7 @@ fn on_machine(case: &Case<'_>, range: &Range, holding: &[Constraint]) -> Vec<Fin
             let Reason::Matrix(fact) = &need.reason else { return None };
             let have = case.machine_words(need.package, layers.get(&need.package)?);
             Some(Finding {
-                code: code_of_rule(fact.rule),
+                code: Code::of(fact.rule),
                 severity: Severity::Error,
                 package: user.subject.0.dist_name(),
                 message: format!(
@@ -299,7 +299,7 @@ fn gpus(case: &Case<'_>) -> Vec<Finding> {
             }
             let gpu = case.machine_words(*package, version);
             findings.push(Finding {
-                code: code_of_rule(fact.rule),
+                code: Code::of(fact.rule),
                 severity: Severity::Error,
                 package: None,
                 message: format!("driver {have} does not support {gpu}: {}", fact.text),

@@ -1,11 +1,11 @@
 //! Where builds come from: wheels that lines name, indexes that are not used, images, yanked and open lines.
 
 use super::absent::misfit_of_wheel;
-use super::code::code_of_rule;
 use super::finding::{FactText, Finding, Severity};
 use super::install::Installed;
 use super::judge::{Case, named};
 use super::pick::Picker;
+use super::table::Code;
 use crate::constraint::Force;
 use crate::machine::Brand;
 use crate::name::Name;
@@ -55,7 +55,7 @@ pub(super) fn judge(case: &mut Case<'_>) {
         if let Some(reason) = &taken.build.yanked {
             let because = if reason.is_empty() { String::new() } else { format!(": {reason}") };
             findings.push(Finding {
-                code: "yanked",
+                code: Code::Yanked,
                 severity: Severity::Warning,
                 package: Some(*name),
                 message: format!(
@@ -73,7 +73,7 @@ pub(super) fn judge(case: &mut Case<'_>) {
         }
         if taken.direct && !taken.pinned && !case.question.closed {
             findings.push(Finding {
-                code: "unpinned",
+                code: Code::Unpinned,
                 severity: Severity::Note,
                 package: Some(*name),
                 message: format!("{name} is not pinned; today it is {}", taken.build.version),
@@ -127,7 +127,7 @@ fn confused(case: &Case<'_>, findings: &mut Vec<Finding>) {
                 _ => continue,
             };
             findings.push(Finding {
-                code: "index-confusion",
+                code: Code::IndexConfusion,
                 severity: Severity::Error,
                 package: Some(*name),
                 message: format!(
@@ -163,7 +163,7 @@ fn container(case: &Case<'_>, findings: &mut Vec<Finding>) {
             && !limit.allows(driver)
         {
             findings.push(Finding {
-                code: code_of_rule(limit.fact.rule),
+                code: Code::of(limit.fact.rule),
                 severity: if machine.gpus.is_some() || !case.question.unknown_gpus.is_empty() {
                     Severity::Error
                 } else {
@@ -200,7 +200,7 @@ fn container(case: &Case<'_>, findings: &mut Vec<Finding>) {
     if let (Some(wants), false) = (wants, brings) {
         let subject = case.title(wants.subject.0);
         findings.push(Finding {
-            code: "library-missing",
+            code: Code::LibraryMissing,
             severity: Severity::Error,
             package: wants.subject.0.dist_name(),
             message: format!("{subject} needs cuDNN, and the image {} has none", found.reference()),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use pep440_rs::Version as Pep440;
 
-use crate::audit::{Question, Verdict, audit};
+use crate::audit::{Code, Question, Verdict, audit};
 use crate::catalog::Catalog;
 use crate::constraint::{Force, Reason};
 use crate::machine::Libraries;
@@ -42,7 +42,7 @@ pub(super) fn target(
         };
         let asked = Question { target, python_known: true, ..question.clone() };
         let refused = audit(&asked, catalog).findings.into_iter().any(|finding| {
-            finding.code == "python-unsupported"
+            finding.code == Code::PythonUnsupported
                 && !before.contains(&(finding.code, finding.package))
         });
         (!refused).then_some(asked.target)
@@ -126,7 +126,7 @@ fn pinned_sources(
 /// Whoever adds the index of an accelerator wants its builds; with GPUs of which only the name is known, builds for the CPU
 /// are no answer.
 fn backends(question: &Question, verdict: &Verdict) -> Option<Vec<String>> {
-    let confused = verdict.findings.iter().any(|finding| finding.code == "index-confusion");
+    let confused = verdict.findings.iter().any(|finding| finding.code == Code::IndexConfusion);
     let added: Vec<String> = question
         .extra
         .iter()

@@ -11,7 +11,7 @@ use std::time::Instant;
 use pep440_rs::{Operator, Version as Pep440};
 
 use super::{Wanted, asked, wording};
-use crate::audit::{Question, Verdict};
+use crate::audit::{Code, Question, Verdict};
 use crate::catalog::Catalog;
 use crate::fix::Bounded;
 use crate::name::Name;
@@ -99,7 +99,7 @@ impl<'a> Search<'a> {
             .verdict
             .findings
             .iter()
-            .filter(|finding| finding.code == "module-clash")
+            .filter(|finding| finding.code == Code::ModuleClash)
             .find_map(|finding| finding.package);
         let Some(name) = clash else { return vec![BTreeSet::new()] };
         let rivals = owner::rivals(name);

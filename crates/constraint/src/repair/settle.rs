@@ -11,7 +11,7 @@ use pep440_rs::Version as Pep440;
 use super::edit::{Edit, amended};
 use super::relax::{Relaxed, Search};
 use super::{Repair, Wanted, wording};
-use crate::audit::{Finding, Question, Severity, Verdict, audit};
+use crate::audit::{Code, Finding, Question, Severity, Verdict, audit};
 use crate::name::Name;
 use crate::requirement::RequirementCache;
 use crate::solve::{Solution, SourceKind, is_url_source};
@@ -64,7 +64,7 @@ pub(super) fn settle(search: &mut Search<'_>, relaxed: &Relaxed) -> Option<Repai
     Some(Repair { edits: settling.edits, builds, cured })
 }
 
-fn key(finding: &Finding) -> (&'static str, Option<Name>) {
+fn key(finding: &Finding) -> (Code, Option<Name>) {
     (finding.code, finding.package)
 }
 
@@ -206,7 +206,7 @@ impl Settling<'_, '_> {
         };
         let mut names: Vec<Name> = builds.keys().filter(|name| takes_part(name)).copied().collect();
         let before = self.edits.clone();
-        let absent = ["index-missing", "version-not-found"];
+        let absent = [Code::IndexMissing, Code::VersionNotFound];
         let lacking: BTreeSet<Name> = left
             .iter()
             .filter(|finding| absent.contains(&finding.code))

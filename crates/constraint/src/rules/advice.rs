@@ -7,6 +7,7 @@ use pep440_rs::Version as Pep440;
 
 use super::build::Build;
 use super::onnx_model::{Model, ir_symptom, stamped_by_default};
+use super::rule::Rule;
 use super::span::Table;
 use super::{onnxruntime, owner, prebuilt};
 use crate::constraint::{Constraint, Fact, Force};
@@ -22,7 +23,7 @@ static TENSORRT: LazyLock<Table<rows::onnxruntime::TensorRt>> =
 const RUNTIME: &str = "onnxruntime";
 
 /// The rules of this module, as their facts name them.
-const RULES: [&str; 3] = ["compiled-here", "onnx-default-model", "tensorrt-mismatch"];
+const RULES: [Rule; 3] = [Rule::CompiledHere, Rule::OnnxDefaultModel, Rule::TensorrtMismatch];
 
 /// Whether a fact is no more than advice.
 #[must_use]
@@ -61,7 +62,7 @@ fn default_model(build: &Build) -> Vec<Constraint> {
         (None, None) => return Vec::new(),
     };
     let fact = Fact {
-        rule: "onnx-default-model",
+        rule: Rule::OnnxDefaultModel,
         text: format!(
             "{} makes models of opset {opset} and ONNX IR {ir} unless told otherwise; set both when saving, or use \
              an onnx that the runtime can follow",
@@ -89,7 +90,7 @@ fn tensorrt(build: &Build) -> Vec<Constraint> {
     let Some(found) = found else { return Vec::new() };
     let major = found.row.major;
     let fact = Fact {
-        rule: "tensorrt-mismatch",
+        rule: Rule::TensorrtMismatch,
         text: format!(
             "the TensorRT provider of {} needs TensorRT {major}{}",
             build.title(),

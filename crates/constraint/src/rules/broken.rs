@@ -5,6 +5,7 @@ use std::str::FromStr;
 use pep440_rs::{Version as Pep440, VersionSpecifiers};
 
 use super::build::{Build, Origin};
+use super::rule::Rule;
 use super::{companion, onnxruntime};
 use crate::constraint::Fact;
 use crate::machine::Platform;
@@ -30,7 +31,7 @@ fn broken_release(build: &Build, platform: Platform) -> Option<Fact> {
         versions.is_ok_and(|v| build.version.version().is_some_and(|version| v.contains(version)))
     })?;
     Some(Fact {
-        rule: "broken-release",
+        rule: Rule::BrokenRelease,
         text: row.text.clone(),
         sources: row.source.clone(),
         symptom: row.symptom.clone(),
@@ -43,7 +44,7 @@ pub fn deleted(name: Name, version: &Pep440) -> Option<Fact> {
     let mut rows = matrix::broken().deleted.iter().filter(|row| row.name == name.as_str());
     let row = rows.find(|row| row.version.parse().is_ok_and(|known: Pep440| known == *version))?;
     Some(Fact {
-        rule: "deleted-release",
+        rule: Rule::DeletedRelease,
         text: format!("{name} {version} was deleted from PyPI"),
         sources: row.source.clone(),
         symptom: Some(format!(
@@ -58,7 +59,7 @@ fn foreign_accelerator(build: &Build) -> Option<Fact> {
     let label = build.label()?;
     let row = matrix::torch().foreign_label.iter().find(|row| label.starts_with(&row.prefix))?;
     Some(Fact {
-        rule: "foreign-accelerator",
+        rule: Rule::ForeignAccelerator,
         text: format!("{} cannot use an NVIDIA GPU, because {}", build.title(), row.text),
         sources: row.source.clone(),
         symptom: None,
@@ -80,7 +81,7 @@ fn stray_wheel(build: &Build, platform: Platform) -> Option<Fact> {
         return None;
     }
     Some(Fact {
-        rule: "stray-wheel",
+        rule: Rule::StrayWheel,
         text: format!(
             "{} is listed on the PyTorch index for {backend} but is not a build for it: those carry +{backend}",
             build.title()
@@ -96,7 +97,7 @@ mod tests {
     use crate::rules::stack::testing::{Pin, linux};
 
     fn rule(pin: &Pin, platform: Platform) -> Option<&'static str> {
-        unusable(&pin.build(), platform).map(|fact| fact.rule)
+        unusable(&pin.build(), platform).map(|fact| fact.rule.as_str())
     }
 
     #[test]

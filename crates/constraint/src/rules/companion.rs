@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use pep440_rs::{Version as Pep440, VersionSpecifiers};
 
 use super::build::{Build, major_range, pinned_version};
+use super::rule::Rule;
 use super::span::Table;
 use super::torch::{Accelerator, TORCH, describe, labelled_accelerator, pypi_accelerator};
 use crate::constraint::{Constraint, Fact, Force};
@@ -60,7 +61,7 @@ fn torch_row(build: &Build) -> Option<&'static rows::companions::Torch> {
 fn torch_constraint(build: &Build, row: &rows::companions::Torch) -> Option<Constraint> {
     let specifiers = VersionSpecifiers::from_str(&row.torch).ok()?;
     let fact = Fact {
-        rule: "companion-mismatch",
+        rule: Rule::CompanionMismatch,
         text: row.text.clone(),
         sources: row.source.clone(),
         symptom: row.symptom.clone(),
@@ -134,7 +135,7 @@ fn tied_to(
         Range::singleton(Version::System(accelerator.cuda.clone()))
     };
     let fact = Fact {
-        rule: "backend-mismatch",
+        rule: Rule::BackendMismatch,
         text: format!("{} {}", build.title(), accelerator.text),
         sources: accelerator.sources.clone(),
         symptom: family.symptom.clone(),
@@ -144,7 +145,7 @@ fn tied_to(
 
 fn cuda_major(build: &Build, major: u64, sources: &[String]) -> Constraint {
     let fact = Fact {
-        rule: "backend-mismatch",
+        rule: Rule::BackendMismatch,
         text: format!("{} from PyPI is built for CUDA {major}", build.title()),
         sources: sources.to_vec(),
         symptom: Some(format!(
@@ -163,7 +164,7 @@ fn unlabelled_torch(
     let at = |source| Version::Dist(DistVersion::new(torch.clone(), source));
     let range = Range::from_range_bounds(at(SourceId(0))..=at(SourceId::MAX));
     let fact = Fact {
-        rule: "backend-mismatch",
+        rule: Rule::BackendMismatch,
         text: format!(
             "{} without a local label is built for the torch {torch} without a local label",
             build.title()
@@ -192,7 +193,7 @@ fn cuda_choice(build: &Build) -> Option<Constraint> {
         });
     }
     let fact = Fact {
-        rule: "companion-mismatch",
+        rule: Rule::CompanionMismatch,
         text: format!(
             "{} has kernels for CUDA {}{}",
             build.title(),

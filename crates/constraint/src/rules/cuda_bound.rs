@@ -4,6 +4,7 @@ use std::str::FromStr as _;
 use std::sync::LazyLock;
 
 use super::build::{Build, from_within_major, major_range};
+use super::rule::Rule;
 use super::span::{Fit, Found, Table};
 use crate::constraint::{Constraint, Fact, Force};
 use pep440_rs::{Version as Pep440, VersionSpecifiers};
@@ -47,7 +48,7 @@ pub fn system_libraries(build: &Build, platform: Platform) -> Option<Fact> {
     let row = BOUND.find(&build.release()?, concerns)?.row;
     let cudnn = row.cudnn.as_ref().map_or_else(String::new, |cudnn| format!(" and cuDNN {cudnn}"));
     Some(Fact {
-        rule: "missing-library",
+        rule: Rule::MissingLibrary,
         text: format!(
             "{} opens CUDA {}{cudnn} of the system, and runs on the CPU without them",
             build.title(),
@@ -71,7 +72,7 @@ pub fn cpu_only(build: &Build, machine: &Machine) -> Vec<Constraint> {
     };
     let Some(row) = matrix::bound().cpu_only.iter().find(here) else { return Vec::new() };
     let fact = Fact {
-        rule: "cpu-build",
+        rule: Rule::CpuBuild,
         text: format!("{}; {}", row.text, row.fix),
         sources: row.source.clone(),
         symptom: None,
@@ -101,13 +102,15 @@ fn of_row(build: &Build, found: Found<rows::bound::Bound>) -> Vec<Constraint> {
         symptom: found.row.symptom.clone(),
     };
     let cuda = found.row.cuda_major.map(|major| {
-        let fact = fact("cuda-major-mismatch", format!("uses CUDA {major}"));
+        let fact = fact(Rule::CudaMajorMismatch, format!("uses CUDA {major}"));
         build.constraint(Package::Cuda, major_range(major), force, fact)
     });
     let cudnn = found.row.cudnn.as_ref().and_then(|text| {
         let lowest: SystemVersion = text.parse().ok()?;
-        let fact =
-            fact("cudnn-mismatch", format!("uses cuDNN {lowest} or a newer {}.x", lowest.major()));
+        let fact = fact(
+            Rule::CudnnMismatch,
+            format!("uses cuDNN {lowest} or a newer {}.x", lowest.major()),
+        );
         Some(build.constraint(Package::Cudnn, from_within_major(&lowest), force, fact))
     });
     cuda.into_iter().chain(cudnn).collect()

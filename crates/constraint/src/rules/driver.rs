@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use super::limit::{Limit, branch_number, brand, fact, fact_with_symptom, from, number, system};
+use super::rule::Rule;
 use crate::constraint::{Constraint, Fact, Force};
 use crate::machine::{Brand, Gpu, Platform};
 use crate::matrix;
@@ -92,7 +93,7 @@ pub fn driver_floor(cuda: &SystemVersion, platform: Platform) -> Option<Limit> {
     Some(Limit {
         package: Package::Driver,
         range: from(lowest),
-        fact: fact_with_symptom("driver-floor", text, sources, symptom),
+        fact: fact_with_symptom(Rule::DriverFloor, text, sources, symptom),
     })
 }
 
@@ -139,7 +140,7 @@ pub fn ptx_driver(toolkit: &SystemVersion, platform: Platform) -> Option<Limit> 
         package: Package::Driver,
         range: from(lowest.clone()),
         fact: fact_with_symptom(
-            "ptx-isa",
+            Rule::PtxIsa,
             format!("{what} needs driver >= {lowest} on {system}, whose compiler reads it"),
             &sources,
             "cudaErrorUnsupportedPtxVersion (222): the provided PTX was compiled with an unsupported toolchain"
@@ -168,7 +169,7 @@ pub fn package_with_driver(package: &str) -> Option<Arc<Fact>> {
         None => package == name,
     };
     let row = matrix::driver().package.iter().find(|row| row.names.iter().any(named))?;
-    Some(fact_with_symptom("host-driver", row.text.clone(), &row.source, row.symptom.clone()))
+    Some(fact_with_symptom(Rule::HostDriver, row.text.clone(), &row.source, row.symptom.clone()))
 }
 
 /// A forward-compatibility package that makes an older driver run a CUDA version.
@@ -220,7 +221,7 @@ pub fn forward_compat(
         text.push(')');
     }
     let sources: Vec<String> = row.source.iter().chain(&matrix.forward.source).cloned().collect();
-    Some(ForwardPackage { package, cuda: brings, fact: fact("forward-compat", text, &sources) })
+    Some(ForwardPackage { package, cuda: brings, fact: fact(Rule::ForwardCompat, text, &sources) })
 }
 
 /// What the CUDA runtime `cuda` asks of the driver and of the machine's GPUs.

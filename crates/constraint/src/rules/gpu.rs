@@ -4,6 +4,7 @@ use std::sync::{Arc, LazyLock};
 
 use super::limit::{Limit, branch_number, exactly, fact, from, number, system};
 use super::products;
+use super::rule::Rule;
 use crate::constraint::{Constraint, Fact, Force};
 use crate::machine::{Brand, Gpu, Platform};
 use crate::matrix;
@@ -71,7 +72,7 @@ pub fn driver_branches(gpu: &Gpu, platform: Platform) -> Option<Limit> {
     }
     // What the kernel log says when the driver is too new; a driver that is too old says nothing that is as clear.
     let symptom = row.dropped_branch.map(|_| "NVRM: No NVIDIA GPU found.".to_owned());
-    let fact = Fact { rule: "driver-branch", text, sources, symptom };
+    let fact = Fact { rule: Rule::DriverBranch, text, sources, symptom };
     Some(Limit { package: Package::Driver, range, fact: Arc::new(fact) })
 }
 
@@ -131,7 +132,7 @@ pub fn toolkit_window(cuda: &SystemVersion) -> Option<Limit> {
     Some(Limit {
         package: Package::Gpu(0),
         range,
-        fact: fact("toolkit-window", text, &lowest.source),
+        fact: fact(Rule::ToolkitWindow, text, &lowest.source),
     })
 }
 
@@ -166,7 +167,7 @@ pub fn toolkit_floor(cuda: &SystemVersion) -> Option<Limit> {
     Some(Limit {
         package: Package::Gpu(0),
         range: from(number(&lowest.capability)),
-        fact: fact("toolkit-window", text, &lowest.source),
+        fact: fact(Rule::ToolkitWindow, text, &lowest.source),
     })
 }
 

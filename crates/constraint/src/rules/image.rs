@@ -2,6 +2,7 @@
 
 use super::driver::{first_branch_with, full_support_driver};
 use super::limit::{Limit, between, branch_number, fact_with_symptom, from, number};
+use super::rule::Rule;
 use crate::machine::{Brand, Gpu, Platform};
 use crate::matrix;
 use crate::matrix::rows::images::{Image as Row, Requirement};
@@ -256,7 +257,7 @@ pub fn image_driver(image: &Image, gpu: &Gpu, platform: Platform) -> Option<Limi
     Some(Limit {
         package: Package::Driver,
         range,
-        fact: fact_with_symptom("image-driver", text, &sources, symptom),
+        fact: fact_with_symptom(Rule::ImageDriver, text, &sources, symptom),
     })
 }
 

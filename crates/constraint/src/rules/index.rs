@@ -5,6 +5,7 @@ use std::str::FromStr;
 use pep440_rs::{Version as Pep440, VersionSpecifiers};
 
 use super::build::Origin;
+use super::rule::Rule;
 use super::torch::backend_cuda;
 use crate::constraint::Fact;
 use crate::matrix;
@@ -144,7 +145,7 @@ pub fn only_there(name: Name, version: &Pep440) -> Option<Fact> {
             && VersionSpecifiers::from_str(&row.versions).is_ok_and(|v| v.contains(version))
     })?;
     Some(Fact {
-        rule: "stray-wheel",
+        rule: Rule::StrayWheel,
         text: row.text.clone(),
         sources: row.source.clone(),
         symptom: None,
@@ -157,7 +158,7 @@ pub fn does_not_list(index: &str, name: Name) -> Option<Fact> {
     let row = matrix::indexes().listing.iter().find(|row| is_index(&row.index, index))?;
     let listed = row.names.iter().any(|listed| listed == name.as_str());
     (!listed).then(|| Fact {
-        rule: "stray-wheel",
+        rule: Rule::StrayWheel,
         text: row.text.clone(),
         sources: row.source.clone(),
         symptom: None,
@@ -170,7 +171,7 @@ pub fn nightly_gone(address: &str, version: &Pep440) -> Option<Fact> {
     let row = matrix::indexes().nightly.iter().find(|row| address.contains(&row.path))?;
     let day = version.dev().filter(|day| *day >= 20_000_000 && *day < row.oldest)?;
     Some(Fact {
-        rule: "deleted-release",
+        rule: Rule::DeletedRelease,
         text: format!("{}, and this one is of {day}", row.text),
         sources: row.source.clone(),
         symptom: None,
@@ -190,7 +191,7 @@ pub fn lost(index: &str, backend: Option<&str>, torch: &Pep440) -> Option<(Name,
         same && VersionSpecifiers::from_str(&row.torch).is_ok_and(|torches| torches.contains(torch))
     })?;
     let fact = Fact {
-        rule: "lost-wheel",
+        rule: Rule::LostWheel,
         text: row.text.clone(),
         sources: row.source.clone(),
         symptom: Some(format!(

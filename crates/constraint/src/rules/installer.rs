@@ -2,6 +2,7 @@
 
 use pep440_rs::Version as Pep440;
 
+use super::rule::Rule;
 use crate::constraint::Fact;
 use crate::matrix;
 
@@ -50,7 +51,7 @@ pub fn refuses(pip: &Pip, file: &str) -> Option<Fact> {
         return None;
     }
     Some(Fact {
-        rule: "old-pip",
+        rule: Rule::OldPip,
         text: format!(
             "{file} has a platform tag that pip knows from {first} on, and {} brings pip {}",
             pip.brought_by, pip.version

@@ -9,6 +9,7 @@ use pep440_rs::{Version as Pep440, VersionSpecifiers};
 
 use super::build::{Build, major_range};
 use super::companion;
+use super::rule::Rule;
 use super::torch::{TORCH, backend_cuda};
 use crate::constraint::{Constraint, Fact, Force};
 use crate::name::Name;
@@ -118,7 +119,7 @@ pub fn constraints_of(build: &Build, named: &Named, whence: &str) -> Vec<Constra
         return Vec::new();
     };
     let fact = |text: String| Fact {
-        rule: "companion-mismatch",
+        rule: Rule::CompanionMismatch,
         text,
         sources: vec![whence.to_owned()],
         symptom: Some("ImportError: undefined symbol".to_owned()),

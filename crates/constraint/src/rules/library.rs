@@ -10,6 +10,7 @@ use super::gpu::without_tegra;
 use super::limit::{
     Limit, between, exactly, fact, fact_with_symptom, from, major as major_range, number, whole,
 };
+use super::rule::Rule;
 use crate::constraint::{Constraint, Force};
 use crate::matrix;
 use crate::matrix::rows::libraries::{Floor, Layer, Library};
@@ -108,7 +109,7 @@ fn layers(name: Name, rows: &'static [Entry], specifiers: &VersionSpecifiers) ->
     }
     if !majors.is_empty() && wanted.subset_of(&covered) {
         let text = format!("{name} belongs to CUDA {}", majors.join(" or CUDA "));
-        let fact = fact("library-cuda", text, sources);
+        let fact = fact(Rule::LibraryCuda, text, sources);
         limits.push(Limit { package: Package::Cuda, range: cuda, fact });
     }
 
@@ -118,9 +119,9 @@ fn layers(name: Name, rows: &'static [Entry], specifiers: &VersionSpecifiers) ->
             continue;
         }
         let (package, rule, parts, meaning) = match layer {
-            Layer::Toolkit => (Package::Cuda, "library-cuda", 2, "CUDA version"),
-            Layer::Major => (Package::Cuda, "library-cuda", 1, "CUDA major version"),
-            Layer::Cudnn => (Package::Cudnn, "library-cudnn", 4, "cuDNN version"),
+            Layer::Toolkit => (Package::Cuda, Rule::LibraryCuda, 2, "CUDA version"),
+            Layer::Major => (Package::Cuda, Rule::LibraryCuda, 1, "CUDA major version"),
+            Layer::Cudnn => (Package::Cudnn, Rule::LibraryCudnn, 4, "cuDNN version"),
         };
         let range = layer_range(specifiers, parts);
         if range == Range::full() {
@@ -219,7 +220,7 @@ fn floor_limit(name: Name, row: &Floor) -> Limit {
     Limit {
         package: Package::Gpu(0),
         range,
-        fact: fact_with_symptom("library-floor", text, &row.source, symptom.to_owned()),
+        fact: fact_with_symptom(Rule::LibraryFloor, text, &row.source, symptom.to_owned()),
     }
 }
 
@@ -237,7 +238,7 @@ fn shared_files(name: Name) -> impl Iterator<Item = Limit> {
             Some(Limit {
                 package: Package::Provider(module),
                 range: Range::singleton(Version::Owner(name)),
-                fact: fact("shared-files", text, &row.source),
+                fact: fact(Rule::SharedFiles, text, &row.source),
             })
         },
     )
@@ -250,7 +251,7 @@ pub fn placeholder(name: Name) -> Option<(Name, std::sync::Arc<crate::constraint
     let row = rows.iter().find(|row| row.names.iter().any(|other| other == name.as_str()))?;
     let (real, _) = name.as_str().rsplit_once('-')?;
     let text = format!("{name} is an empty package: the library is published as {real}");
-    Some((Name::new(real).ok()?, fact("placeholder", text, &row.source)))
+    Some((Name::new(real).ok()?, fact(Rule::Placeholder, text, &row.source)))
 }
 
 /// The projects whose wheels supply the shared library `file` (`libcudart.so.12`, `cudart64_12.dll`), in the order of
@@ -292,7 +293,7 @@ pub fn cudnn_abi(built: &SystemVersion) -> Limit {
     Limit {
         package: Package::Cudnn,
         range: between(minor, whole(major + 1)),
-        fact: fact("cudnn-abi", text, &matrix::libraries().cudnn_abi.source),
+        fact: fact(Rule::CudnnAbi, text, &matrix::libraries().cudnn_abi.source),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::rule::Rule;
 use crate::constraint::{Constraint, Fact, Force, Reason};
 use crate::machine::{Brand, Platform};
 use crate::package::Package;
@@ -39,13 +40,13 @@ impl Limit {
 }
 
 /// A fact from matrix rows.
-pub(super) fn fact(rule: &'static str, text: String, sources: &[String]) -> Arc<Fact> {
+pub(super) fn fact(rule: Rule, text: String, sources: &[String]) -> Arc<Fact> {
     Arc::new(Fact { rule, text, sources: sources.to_vec(), symptom: None })
 }
 
 /// A fact with the message that people meet.
 pub(super) fn fact_with_symptom(
-    rule: &'static str,
+    rule: Rule,
     text: String,
     sources: &[String],
     symptom: String,

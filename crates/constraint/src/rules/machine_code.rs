@@ -9,6 +9,7 @@ use std::str::FromStr;
 use super::driver::ptx_driver;
 use super::gpu::{is_tegra, known_capabilities};
 use super::limit::{Limit, between, exactly, fact_with_symptom, from, number};
+use super::rule::Rule;
 use crate::machine::Platform;
 use crate::matrix;
 use crate::package::Package;
@@ -257,7 +258,7 @@ impl MachineCode {
         Limit {
             package: Package::Gpu(0),
             range,
-            fact: fact_with_symptom("no-kernel-image", text, sources, symptom.to_owned()),
+            fact: fact_with_symptom(Rule::NoKernelImage, text, sources, symptom.to_owned()),
         }
     }
 }

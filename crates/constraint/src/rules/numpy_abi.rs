@@ -5,6 +5,7 @@ use std::str::FromStr;
 use pep440_rs::VersionSpecifiers;
 
 use super::build::Build;
+use super::rule::Rule;
 use crate::constraint::{Constraint, Fact, Force};
 use crate::machine::Platform;
 use crate::matrix::{self, rows};
@@ -30,7 +31,7 @@ fn constraint(build: &Build, row: &rows::numpy_abi::Rule) -> Option<Constraint> 
     }
     let numpy = VersionSpecifiers::from_str(&row.numpy).ok()?;
     let fact = Fact {
-        rule: "numpy-abi",
+        rule: Rule::NumpyAbi,
         text: row.text.clone(),
         sources: row.source.clone(),
         symptom: Some(row.symptom.clone()),

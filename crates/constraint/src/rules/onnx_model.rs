@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use super::build::Build;
 use super::owner;
+use super::rule::Rule;
 use super::span::{Fit, Found, Table};
 use super::torch::TORCH;
 use crate::constraint::{Constraint, Fact, Force};
@@ -48,26 +49,26 @@ fn is_runtime(name: Name) -> bool {
 fn runtime(build: &Build, model: &Model) -> Vec<Constraint> {
     let Some(found) = bounded(build, &RUNTIME, &matrix::onnx().runtime) else { return Vec::new() };
     let (opset, ir) = (found.row.max_opset, found.row.max_ir);
-    let fact = |rule: &'static str, what: String, symptom: Option<String>| Fact {
+    let fact = |rule: Rule, what: String, symptom: Option<String>| Fact {
         rule,
         text: format!("{} loads models up to {what}{}", build.title(), found.fit.assumption()),
         sources: found.row.source.clone(),
         symptom,
     };
-    let opset_symptom = symptom("opset-too-new").map(|text| fill(text, "{opset}", model.opset));
+    let opset_symptom = symptom(Rule::OpsetTooNew).map(|text| fill(text, "{opset}", model.opset));
     let ir_symptom = ir_symptom(model.ir, Some(ir));
     vec![
         build.constraint(
             Package::Opset,
             at_most(opset),
             Force::IfPresent,
-            fact("opset-too-new", format!("opset {opset}"), opset_symptom),
+            fact(Rule::OpsetTooNew, format!("opset {opset}"), opset_symptom),
         ),
         build.constraint(
             Package::OnnxIr,
             at_most(ir),
             Force::IfPresent,
-            fact("ir-too-new", format!("ONNX IR {ir}"), ir_symptom),
+            fact(Rule::IrTooNew, format!("ONNX IR {ir}"), ir_symptom),
         ),
     ]
 }
@@ -78,7 +79,7 @@ fn exporter(build: &Build, model: &Model) -> Vec<Constraint> {
     if let Some(found) = bounded(build, &EXPORTER, &matrix::onnx().exporter) {
         let max = found.row.max_opset;
         let fact = Fact {
-            rule: "opset-not-written",
+            rule: Rule::OpsetNotWritten,
             text: format!(
                 "torch.onnx.export of {} writes opset {max} at most{}",
                 build.title(),
@@ -94,7 +95,7 @@ fn exporter(build: &Build, model: &Model) -> Vec<Constraint> {
         .and_then(|found| Some((found, written_ir(found.row, model)?)));
     if let Some((found, ir)) = written {
         let fact = Fact {
-            rule: "ir-too-new",
+            rule: Rule::IrTooNew,
             text: format!(
                 "torch.onnx.export of {} writes ONNX IR {ir}{}",
                 build.title(),
@@ -122,7 +123,7 @@ fn written_ir(row: &rows::onnx::Exporter, model: &Model) -> Option<u64> {
 fn library(build: &Build) -> Option<Constraint> {
     let found = bounded(build, &LIBRARY, &matrix::onnx().library)?;
     let fact = Fact {
-        rule: "opset-too-new",
+        rule: Rule::OpsetTooNew,
         text: format!(
             "{} knows opsets up to {}{}",
             build.title(),
@@ -167,8 +168,8 @@ fn version(number: u64) -> Version {
     Version::System(read.unwrap_or_else(|_| SystemVersion::new(number, 0)))
 }
 
-fn symptom(rule: &str) -> Option<&'static str> {
-    matrix::onnx().symptom.iter().find(|row| row.rule == rule).map(|row| row.text.as_str())
+fn symptom(rule: Rule) -> Option<&'static str> {
+    matrix::onnx().symptom.iter().find(|row| row.rule == rule.as_str()).map(|row| row.text.as_str())
 }
 
 /// Fills in a number, `...` for one that is not known.
@@ -179,7 +180,7 @@ fn fill(text: &str, placeholder: &str, number: Option<u64>) -> String {
 
 /// What a runtime says of a model whose IR version is above its own.
 pub(super) fn ir_symptom(ir: Option<u64>, max: Option<u64>) -> Option<String> {
-    Some(fill(&fill(symptom("ir-too-new")?, "{ir}", ir), "{max}", max))
+    Some(fill(&fill(symptom(Rule::IrTooNew)?, "{ir}", ir), "{max}", max))
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 use pep440_rs::VersionSpecifiers;
 
 use super::build::{Build, Origin, major_range, named_version};
+use super::rule::Rule;
 use super::span::{Fit, Table};
 use crate::constraint::{Constraint, Fact, Force};
 use crate::machine::{Libraries, Machine};
@@ -120,7 +121,7 @@ pub fn constraints(build: &Build, machine: &Machine) -> Vec<Constraint> {
             Package::Cuda,
             major_range(target.cuda_major),
             Force::Requires,
-            fact(build, &target, "cuda-major-mismatch"),
+            fact(build, &target, Rule::CudaMajorMismatch),
         ),
         build.constraint(
             Package::Cudnn,
@@ -130,7 +131,7 @@ pub fn constraints(build: &Build, machine: &Machine) -> Vec<Constraint> {
             } else {
                 Force::IfPresent
             },
-            fact(build, &target, "cudnn-mismatch"),
+            fact(build, &target, Rule::CudnnMismatch),
         ),
     ];
     if machine.libraries == Libraries::Wheels {
@@ -146,7 +147,7 @@ fn wheel_constraint(build: &Build, target: &Target, component: &str) -> Option<C
     let row = wheel(component, target)?;
     let specifiers = VersionSpecifiers::from_str(&row.specifier).ok()?;
     let fact = Fact {
-        rule: "missing-library",
+        rule: Rule::MissingLibrary,
         text: format!(
             "{} opens {}, which {} brings; its METADATA asks for it in extras at most",
             build.title(),
@@ -154,13 +155,13 @@ fn wheel_constraint(build: &Build, target: &Target, component: &str) -> Option<C
             row.wheel
         ),
         sources: row.source.clone(),
-        symptom: symptom("missing-library").map(|text| text.replace("{soname}", &row.soname)),
+        symptom: symptom(Rule::MissingLibrary).map(|text| text.replace("{soname}", &row.soname)),
     };
     let package = Package::dist(Name::new(&row.wheel).ok()?);
     Some(build.constraint(package, dist_range(&specifiers), Force::Requires, fact))
 }
 
-fn fact(build: &Build, target: &Target, rule: &'static str) -> Fact {
+fn fact(build: &Build, target: &Target, rule: Rule) -> Fact {
     Fact {
         rule,
         text: format!("{} {}", build.title(), target.text),
@@ -172,8 +173,8 @@ fn fact(build: &Build, target: &Target, rule: &'static str) -> Fact {
     }
 }
 
-fn symptom(rule: &str) -> Option<&'static str> {
-    let row = matrix::onnxruntime().symptom.iter().find(|row| row.rule == rule)?;
+fn symptom(rule: Rule) -> Option<&'static str> {
+    let row = matrix::onnxruntime().symptom.iter().find(|row| row.rule == rule.as_str())?;
     Some(&row.text)
 }
 

@@ -5,6 +5,7 @@ use std::str::FromStr;
 use pep440_rs::VersionSpecifiers;
 
 use super::build::Build;
+use super::rule::Rule;
 use crate::constraint::{Constraint, Fact, Force};
 use crate::matrix::{self, rows};
 use crate::name::Name;
@@ -24,7 +25,7 @@ pub fn constraints(build: &Build) -> Vec<Constraint> {
 
 fn constraint(build: &Build, row: &rows::owners::Owner) -> Option<Constraint> {
     let fact = Fact {
-        rule: "module-clash",
+        rule: Rule::ModuleClash,
         text: format!(
             "{} installs the import package {}, which one distribution must have to itself: {}",
             build.name, row.module, row.text
@@ -71,7 +72,7 @@ pub fn known_to_require(dependent: Name) -> Option<Name> {
 pub fn installs(name: Name) -> Option<(Fact, Name, &'static str)> {
     let row = matrix::owners().installs.iter().find(|row| row.name == name.as_str())?;
     let fact = Fact {
-        rule: "module-clash",
+        rule: Rule::ModuleClash,
         text: row.text.clone(),
         sources: row.source.clone(),
         symptom: None,

@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use pep440_rs::{Version as Pep440, VersionSpecifiers};
 
 use super::build::Build;
+use super::rule::Rule;
 use super::span::Table;
 use super::torch::TORCH;
 use crate::constraint::{Constraint, Fact, Force};
@@ -62,7 +63,7 @@ pub fn constraints(build: &Build) -> Vec<Constraint> {
         build.title(),
         named.join(" and ")
     );
-    constraint(build, row, &list.join(","), "companion-mismatch", text).into_iter().collect()
+    constraint(build, row, &list.join(","), Rule::CompanionMismatch, text).into_iter().collect()
 }
 
 /// Torch versions that have no wheel: the extension is compiled on the machine, which needs the toolkit and takes long.
@@ -81,7 +82,7 @@ pub fn advice(build: &Build) -> Option<Constraint> {
         last.1
     );
     let specifiers = format!(">={}.{},<{}.{}", first.0, first.1, last.0, last.1 + 1);
-    constraint(build, row, &specifiers, "compiled-here", text)
+    constraint(build, row, &specifiers, Rule::CompiledHere, text)
 }
 
 /// What is missing on the index for a build whose wheels are on a page of the project.
@@ -90,7 +91,7 @@ pub fn elsewhere(build: &Build) -> Option<Fact> {
     let rows = &matrix::companions().elsewhere;
     let row = rows.iter().find(|row| row.name == build.name.as_str())?;
     Some(Fact {
-        rule: "compiled-here",
+        rule: Rule::CompiledHere,
         text: format!(
             "{} is only there as source: {} have to be compiled against the torch that is installed; its wheels are at {}",
             build.title(),
@@ -117,7 +118,7 @@ fn constraint(
     build: &Build,
     row: &rows::companions::Prebuilt,
     specifiers: &str,
-    rule: &'static str,
+    rule: Rule,
     text: String,
 ) -> Option<Constraint> {
     let specifiers = VersionSpecifiers::from_str(specifiers).ok()?;

@@ -7,6 +7,7 @@ use pep440_rs::Version as Pep440;
 use super::build::Build;
 use super::onnx_model::ir_symptom;
 use super::owner;
+use super::rule::Rule;
 use super::span::Table;
 use crate::constraint::{Constraint, Fact, Force};
 use crate::matrix::{self, rows};
@@ -34,7 +35,7 @@ pub fn constraints(build: &Build) -> Vec<Constraint> {
         return Vec::new();
     };
     let fact = Fact {
-        rule: "ir-too-new",
+        rule: Rule::IrTooNew,
         text: format!(
             "{} carries a model of ONNX IR {ir}, which runtimes read from {first} on{}",
             build.title(),

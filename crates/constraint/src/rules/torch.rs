@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use pep440_rs::Version as Pep440;
 
 use super::build::{Build, Origin, from_within_major, major_range, named_version};
+use super::rule::Rule;
 use super::span::{Fit, Table};
 use crate::constraint::{Constraint, Fact, Force};
 use crate::machine::{Machine, Platform};
@@ -162,7 +163,7 @@ pub fn constraints(build: &Build, platform: Platform) -> Vec<Constraint> {
         from_within_major(&accelerator.cuda),
         Force::Requires,
         Fact {
-            rule: "cuda-major-mismatch",
+            rule: Rule::CudaMajorMismatch,
             text: format!("{} {}", build.title(), accelerator.text),
             sources: accelerator.sources.clone(),
             symptom: None,
@@ -179,7 +180,7 @@ fn backend_constraint(build: &Build, accelerator: &Accelerator) -> Constraint {
         Range::singleton(Version::System(accelerator.cuda.clone())),
         Force::Requires,
         Fact {
-            rule: "backend-mismatch",
+            rule: Rule::BackendMismatch,
             text: format!("{} {}", build.title(), accelerator.text),
             sources: accelerator.sources.clone(),
             symptom: None,
@@ -197,7 +198,7 @@ pub fn wanted_backend(machine: &Machine) -> Option<(Range, Fact)> {
     let names: Vec<&str> = gpus.iter().map(|gpu| gpu.name.as_str()).collect();
     let row = &matrix::torch().cpu_build;
     let fact = Fact {
-        rule: "cpu-build",
+        rule: Rule::CpuBuild,
         text: format!(
             "the machine has {}, which a build for the CPU does not use",
             names.join(", ")
@@ -235,7 +236,7 @@ fn cudnn_constraint(
         Package::Cudnn,
         range,
         Force::Requires,
-        Fact { rule: "cudnn-mismatch", text, sources: found.row.source.clone(), symptom: None },
+        Fact { rule: Rule::CudnnMismatch, text, sources: found.row.source.clone(), symptom: None },
     ))
 }
 

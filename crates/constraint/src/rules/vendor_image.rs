@@ -3,6 +3,7 @@
 use pep440_rs::Version as Pep440;
 
 use super::image::{Image, Standing};
+use super::rule::Rule;
 use super::torch::backend_cuda;
 use crate::constraint::Fact;
 use crate::matrix;
@@ -33,7 +34,7 @@ pub fn parse_vendor_image(reference: &str) -> Option<VendorImage> {
     let cuda = cuda_of(tag);
     let torch = row.filter(|row| row.torch_tag).and_then(|_| torch_of(tag, cuda.as_ref()));
     let own_torch = row.filter(|row| row.own_torch).map(|row| Fact {
-        rule: "own-torch",
+        rule: Rule::OwnTorch,
         text: row.text.clone(),
         sources: row.source.clone(),
         symptom: Some("ImportError: undefined symbol".to_owned()),

@@ -1,6 +1,6 @@
 //! What a file says beside its lines: variables, packages of the system, images, its encoding.
 
-use cuda_lock_constraint::audit::{Severity, Surroundings};
+use cuda_lock_constraint::audit::{Code, Severity, Surroundings};
 use cuda_lock_constraint::machine::Platform;
 use cuda_lock_constraint::rules::image::parse_image;
 use cuda_lock_constraint::rules::installer;
@@ -100,7 +100,7 @@ pub fn other_python(input: &Input, environment: &Environment, reference: &str) -
         return None;
     }
     Some(Noted {
-        code: "image-mismatch",
+        code: Code::ImageMismatch,
         message: format!(
             "python3-pip of {reference} installs for Python {os_python}, and python{other} is installed beside it"
         ),
@@ -123,7 +123,7 @@ pub fn locale(input: &Input, given: &Given) -> Option<Noted> {
     })?;
     let at = file.text.char_indices().find(|(_, c)| !c.is_ascii()).map_or(0, |(at, _)| at);
     Some(Noted {
-        code: "syntax",
+        code: Code::Syntax,
         message: "the file is UTF-8 with characters beyond ASCII, and pip before 25.0 reads it in the encoding of the system, which on Windows is another one".to_owned(),
         help: Some("update pip, save the file with a byte order mark, or add '# -*- coding: utf-8 -*-' as its first line".to_owned()),
         severity: Severity::Warning,

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::str::FromStr as _;
 use std::sync::Arc;
 
-use cuda_lock_constraint::audit::{Line, Question, Severity};
+use cuda_lock_constraint::audit::{Code, Line, Question, Severity};
 use cuda_lock_constraint::machine::Platform;
 use cuda_lock_constraint::matrix;
 use cuda_lock_constraint::requirement::{Requirement, RequirementCache};
@@ -28,7 +28,7 @@ use super::machine::Given;
 /// What could be told before anything was judged.
 pub struct Noted {
     /// A code.
-    pub code: &'static str,
+    pub code: Code,
     /// The message.
     pub message: String,
     /// What to do.
@@ -217,7 +217,7 @@ impl Reader<'_> {
             Ok(image) => {
                 if installs && !self.installs_python() {
                     noted.push(Noted {
-                        code: "image-mismatch",
+                        code: Code::ImageMismatch,
                         message: format!(
                             "{} has no Python, and nothing here installs one",
                             written.reference
@@ -231,7 +231,7 @@ impl Reader<'_> {
             }
             Err(why) if is_cuda => {
                 noted.push(Noted {
-                    code: "image-mismatch",
+                    code: Code::ImageMismatch,
                     message: why.to_string(),
                     help: None,
                     severity: Severity::Error,
@@ -473,7 +473,7 @@ impl Lines<'_> {
     /// A source that names an index which the file does not define.
     fn unnamed(&mut self, entry: &Entry, name: &str) {
         self.noted.push(Noted {
-            code: "index-missing",
+            code: Code::IndexMissing,
             message: format!(
                 "{} is to come from the index '{name}', which the file does not define",
                 entry.raw_name
@@ -518,7 +518,7 @@ impl Lines<'_> {
             }
         } else if file.ends_with(".whl") {
             self.noted.push(Noted {
-                code: "platform-unsupported",
+                code: Code::PlatformUnsupported,
                 message: format!("{file} is not the name of a wheel that any Python accepts"),
                 help: None,
                 severity: Severity::Error,
@@ -529,7 +529,7 @@ impl Lines<'_> {
             && !std::path::Path::new(text.trim_start_matches("file://")).exists()
         {
             self.noted.push(Noted {
-                code: "syntax",
+                code: Code::Syntax,
                 message: format!(
                     "{shown} points at {text}, which is a folder of the machine that wrote the file"
                 ),

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use cuda_lock_constraint::audit::{FactText, Finding, Severity, Verdict};
+use cuda_lock_constraint::audit::{Code, FactText, Finding, Severity, Verdict};
 use cuda_lock_constraint::version::SourceId;
 use cuda_lock_formats::input::{Input, Level, Origin, ProblemCode, Span};
 
@@ -34,7 +34,7 @@ fn problems(input: &Input, place: usize, report: &mut Report) {
             Level::Note => Severity::Note,
         };
         let finding = Finding {
-            code: "syntax",
+            code: Code::Syntax,
             severity,
             package: None,
             message: problem.message.clone(),
@@ -55,7 +55,7 @@ fn hashes(input: &Input, place: usize, report: &mut Report) {
             continue;
         }
         let finding = Finding {
-            code: "hash-missing",
+            code: Code::HashMissing,
             severity: Severity::Error,
             package: entry.name,
             message: format!("{} has no --hash, and the file requires hashes", entry.raw_name),
@@ -82,7 +82,7 @@ pub fn verdict(
 ) {
     for Noted { code, message, help, severity, span } in &asked.noted {
         let finding = Finding {
-            code,
+            code: *code,
             severity: *severity,
             package: None,
             message: message.clone(),
@@ -99,7 +99,7 @@ pub fn verdict(
         let image = || {
             let code = finding.code;
             let images = input.environments.iter().filter_map(|e| e.image.as_ref());
-            (code == "image-driver").then(|| images.map(|image| image.span).next()).flatten()
+            (code == Code::ImageDriver).then(|| images.map(|image| image.span).next()).flatten()
         };
         let span = span.or_else(image);
         let mut shown = reported(input, finding, span, place);
@@ -134,7 +134,7 @@ fn source_name(asked: &Asked, id: SourceId) -> Option<String> {
 pub fn reported(input: &Input, finding: Finding, span: Option<Span>, place: usize) -> Reported {
     let position = span.map(|span| input.position(span));
     Reported {
-        code: finding.code.to_owned(),
+        code: finding.code,
         severity: finding.severity,
         package: finding.package,
         message: finding.message,

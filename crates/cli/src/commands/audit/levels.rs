@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use cuda_lock_constraint::audit::{CODES, Finding, Severity, find_code};
+use cuda_lock_constraint::audit::{Code, Finding, Severity};
 use cuda_lock_constraint::name::Name;
 use cuda_lock_formats::manifest::{AuditIgnore, AuditLevel, AuditSettings};
 
@@ -13,14 +13,14 @@ use crate::output::message;
 
 /// Levels by code, and findings that are accepted.
 pub struct Levels {
-    by_code: BTreeMap<String, AuditLevel>,
+    by_code: BTreeMap<Code, AuditLevel>,
     ignored: Vec<AuditIgnore>,
 }
 
 /// Every code, for messages.
 #[must_use]
 pub fn all_codes() -> String {
-    CODES.iter().map(|row| row.code).collect::<Vec<_>>().join(", ")
+    Code::ALL.iter().map(|code| code.as_str()).collect::<Vec<_>>().join(", ")
 }
 
 impl Levels {
@@ -55,17 +55,17 @@ impl Levels {
         if self.ignoring(finding.code, finding.package).is_some() {
             return false;
         }
-        match self.by_code.get(finding.code) {
+        match self.by_code.get(&finding.code) {
             Some(level) => *level == AuditLevel::Deny,
             None => finding.severity == Severity::Error,
         }
     }
 
     /// The place of the ignore that accepts a finding.
-    fn ignoring(&self, code: &str, package: Option<Name>) -> Option<usize> {
+    fn ignoring(&self, code: Code, package: Option<Name>) -> Option<usize> {
         self.ignored.iter().position(|ignore| {
             let named = ignore.package.as_ref().map(|name| *name.get_ref());
-            *ignore.code.get_ref() == code && (named.is_none() || named == package)
+            *ignore.code.get_ref() == code.as_str() && (named.is_none() || named == package)
         })
     }
 
@@ -73,7 +73,7 @@ impl Levels {
     pub fn apply(&self, report: &mut Report) {
         let mut used = vec![false; self.ignored.len()];
         report.findings.retain(|finding| {
-            let matching = self.ignoring(&finding.code, finding.package);
+            let matching = self.ignoring(finding.code, finding.package);
             if let Some(used) = matching.and_then(|at| used.get_mut(at)) {
                 *used = true;
             }
@@ -103,9 +103,9 @@ impl Levels {
     }
 }
 
-fn known(code: &str, place: &str) -> Result<String, Exit> {
-    if find_code(code).is_some() {
-        return Ok(code.to_owned());
+fn known(code: &str, place: &str) -> Result<Code, Exit> {
+    if let Some(code) = Code::find(code) {
+        return Ok(code);
     }
     message::error(format_args!("{place}: there is no code '{code}'"));
     message::help(format_args!("the codes are {}", all_codes()));

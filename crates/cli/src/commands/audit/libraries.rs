@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cuda_lock_constraint::audit::{FactText, Finding, Severity, Verdict};
+use cuda_lock_constraint::audit::{Code, FactText, Finding, Severity, Verdict};
 use cuda_lock_constraint::name::Name;
 use cuda_lock_constraint::rules::library;
 use cuda_lock_formats::input::{Damaged, Entry, Input, Kind, Library, Unresolved, unresolved};
@@ -34,10 +34,10 @@ pub fn judge(input: &Input, asked: &Asked, verdict: &mut Verdict) {
         .collect();
     // A rule that goes by names of wheels is not heard where every file is there.
     verdict.findings.retain(|finding| {
-        finding.code != "library-missing"
+        finding.code != Code::LibraryMissing
             || finding.package.is_none_or(|package| !served.contains(&package))
     });
-    let mut groups: BTreeMap<(Option<Name>, &str), Vec<&Unresolved<'_>>> = BTreeMap::new();
+    let mut groups: BTreeMap<(Option<Name>, Code), Vec<&Unresolved<'_>>> = BTreeMap::new();
     for found in &missing {
         groups.entry((owner(input, found.library), code(found))).or_default().push(found);
     }
@@ -91,11 +91,11 @@ fn owner(input: &Input, library: &Library) -> Option<Name> {
     input.entries.iter().filter_map(|entry| entry.name).find(|name| *name == folder)
 }
 
-fn code(found: &Unresolved<'_>) -> &'static str {
+fn code(found: &Unresolved<'_>) -> Code {
     match found.others.first() {
-        None => "library-missing",
-        Some(_) if found.soname.starts_with("libcudnn") => "cudnn-mismatch",
-        Some(_) => "cuda-major-mismatch",
+        None => Code::LibraryMissing,
+        Some(_) if found.soname.starts_with("libcudnn") => Code::CudnnMismatch,
+        Some(_) => Code::CudaMajorMismatch,
     }
 }
 
@@ -120,7 +120,7 @@ fn is_optional(soname: &str) -> bool {
 fn lacks(
     asked: &Asked,
     package: Option<Name>,
-    code: &'static str,
+    code: Code,
     found: &[&Unresolved<'_>],
     mut facts: Vec<FactText>,
 ) -> Finding {
@@ -188,15 +188,15 @@ fn damaged(input: &Input, asked: &Asked, verdict: &mut Verdict) {
         let more = if count > 1 { format!(" and {} more", count - 1) } else { String::new() };
         let (code, text) = match (gone, &rival) {
             (true, _) => {
-                ("library-missing", format!("{title} installed {first}{more}, which is gone"))
+                (Code::LibraryMissing, format!("{title} installed {first}{more}, which is gone"))
             }
             (false, rival) => {
                 let rival = rival.clone().unwrap_or_default();
-                ("module-clash", format!("{rival} wrote over {first}{more} of {title}"))
+                (Code::ModuleClash, format!("{rival} wrote over {first}{more} of {title}"))
             }
         };
         let known = verdict.findings.iter_mut().find(|finding| {
-            finding.code == code && code == "module-clash" && finding.message.contains(&title)
+            finding.code == code && code == Code::ModuleClash && finding.message.contains(&title)
         });
         let fact = FactText::new(text.clone(), "RECORD");
         if let Some(finding) = known {

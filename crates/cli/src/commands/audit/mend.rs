@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use cuda_lock_constraint::audit::{Finding, Severity, Verdict, audit};
+use cuda_lock_constraint::audit::{Code, Finding, Severity, Verdict, audit};
 use cuda_lock_constraint::digest::sha256_hex;
 use cuda_lock_constraint::name::Name;
 use cuda_lock_constraint::repair::{Edit, Limit, Outcome, Repair, Wanted, repair};
@@ -85,7 +85,7 @@ impl Auditor<'_> {
             fix.command = command(input.kind, &self.words(asked, &found));
         }
         let unpinned = verdict.findings.iter().zip(&mut mended.fixes);
-        for (finding, slot) in unpinned.filter(|(finding, _)| finding.code == "unpinned") {
+        for (finding, slot) in unpinned.filter(|(finding, _)| finding.code == Code::Unpinned) {
             let Some(name) = finding.package else { continue };
             let moved = found.edits.iter().any(|edit| edited(edit, asked) == Some(name));
             if let Some(build) = found.builds.get(&name).filter(|_| moved) {
@@ -201,7 +201,7 @@ impl Auditor<'_> {
         self.complete(other);
         let after = audit(&other.question, &*self.catalog);
         let key = |finding: &Finding| (finding.code, finding.package);
-        let errors = |verdict: &Verdict| -> BTreeSet<(&'static str, Option<Name>)> {
+        let errors = |verdict: &Verdict| -> BTreeSet<(Code, Option<Name>)> {
             verdict.findings.iter().filter(|f| self.levels.is_error(f)).map(key).collect()
         };
         let (old, new) = (errors(before), errors(&after));

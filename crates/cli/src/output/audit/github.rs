@@ -21,7 +21,7 @@ fn command(report: &Report, finding: &Reported) -> String {
     if let Some((line, column)) = finding.position {
         properties.push_str(&format!(",line={line},col={column}"));
     }
-    properties.push_str(&format!(",title={}", property(&finding.code)));
+    properties.push_str(&format!(",title={}", property(finding.code.as_str())));
     let mut text = finding.message.clone();
     if let Some(fix) = &finding.fix {
         text.push_str("\nfix: ");

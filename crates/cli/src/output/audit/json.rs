@@ -54,7 +54,7 @@ pub fn print(report: &Report) {
 
 fn text(report: &Report) -> serde_json::Result<String> {
     let findings = report.findings.iter().map(|finding| Entry {
-        code: &finding.code,
+        code: finding.code.as_str(),
         severity: finding.severity.as_str(),
         package: finding.package.map(|name| name.as_str()),
         message: &finding.message,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use cuda_lock_constraint::audit::{CODES, Severity};
+use cuda_lock_constraint::audit::{Code, Severity};
 use serde_json::{Value, json};
 
 use super::{Fix, Report, Reported, line};
@@ -15,11 +15,12 @@ pub fn print(report: &Report) {
 }
 
 fn log(report: &Report) -> Value {
-    let rules: Vec<Value> = CODES
+    let rules: Vec<Value> = Code::ALL
         .iter()
-        .map(|row| {
+        .map(|code| {
+            let row = code.page();
             json!({
-                "id": row.code,
+                "id": code.as_str(),
                 "shortDescription": { "text": row.title },
                 "fullDescription": { "text": row.why },
                 "help": { "text": row.fix },
@@ -60,9 +61,9 @@ fn result(report: &Report, finding: &Reported) -> Value {
     if let (Some((line, column)), Some(region)) = (finding.position, place.as_object_mut()) {
         region.insert("region".to_owned(), json!({ "startLine": line, "startColumn": column }));
     }
-    let rule = CODES.iter().position(|row| row.code == finding.code);
+    let rule = Code::ALL.iter().position(|code| *code == finding.code);
     let mut result = json!({
-        "ruleId": finding.code,
+        "ruleId": finding.code.as_str(),
         "level": level,
         "message": { "text": text },
         "locations": [{ "physicalLocation": place }],

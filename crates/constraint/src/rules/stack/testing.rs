@@ -101,7 +101,9 @@ pub(crate) fn violations(
     let mut violated = BTreeSet::new();
     let mut by_package: BTreeMap<Package, Vec<Constraint>> = BTreeMap::new();
     for pin in pins {
-        violated.extend(broken::unusable(&pin.build(), machine.platform).map(|fact| fact.rule));
+        violated.extend(
+            broken::unusable(&pin.build(), machine.platform).map(|fact| fact.rule.as_str()),
+        );
         for constraint in super::constraints(&pin.build(), machine, model) {
             by_package.entry(constraint.package).or_default().push(constraint);
         }
@@ -149,7 +151,7 @@ fn without_common_version(constraints: &[Constraint]) -> Option<&'static str> {
 
 fn rule(constraint: &Constraint) -> &'static str {
     match &constraint.reason {
-        Reason::Matrix(fact) => fact.rule,
+        Reason::Matrix(fact) => fact.rule.as_str(),
         other => panic!("a rule gives facts, not {other:?}"),
     }
 }
