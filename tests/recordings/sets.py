@@ -2,7 +2,7 @@
 """Records what resolvers ask of a simple index for the requirement sets of sets.toml, and uv's answers on the recording.
 
     python sets.py record --seed DIR INDEX_URL sets-DATE.json.gz -- PROGRAM...   # each PROGRAM: "uv" or a path of cuda-lock
-    python sets.py answer INDEX_URL > sets-DATE.toml                            # INDEX_URL serves the recording
+    python sets.py answer sets-DATE.json.gz > sets-answers.toml                 # uv asks the recording
 
 `record` stands between the programs and the index, as record_asked.py does. Only wheels are passed on, and only what was
 uploaded before the date in sets.toml. Of each project those releases are kept whose METADATA was asked for, every release
@@ -147,6 +147,28 @@ class Server(http.server.ThreadingHTTPServer):
     request_queue_size = 256
 
 
+class Recorded:
+    """A recording, as `handler` asks for it."""
+
+    def __init__(self, path):
+        with gzip.open(path) as file:
+            packed = json.load(file)
+        self.rows, self.metadata = packed["projects"], packed["metadata"]
+
+    def page(self, name):
+        return {"files": self.rows[name]} if name in self.rows else None
+
+    def text(self, name, filename):
+        row = next((row for row in self.rows.get(name, []) if row["filename"] == filename), None)
+        return row and self.metadata[row["metadata"]]
+
+
+def serve(source):
+    server = Server(("127.0.0.1", 0), handler(source))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return f"http://127.0.0.1:{server.server_port}/simple/"
+
+
 def run_all(programs, entries, index):
     for entry in entries:
         wanted = entry["dependencies"]
@@ -163,19 +185,18 @@ def run_all(programs, entries, index):
 def make(given):
     before, entries = sets()
     kept = Wheels(given.index, given.seed, before, entries)
-    server = Server(("127.0.0.1", 0), handler(kept))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    run_all([p for p in given.programs if p != "--"], entries, f"http://127.0.0.1:{server.server_port}/simple/")
+    run_all([p for p in given.programs if p != "--"], entries, serve(kept))
     kept.fill()
     kept.save(given.out)
 
 
 def answers(given):
-    before, entries = sets()
+    _, entries = sets()
+    index = serve(Recorded(given.recording))
     print(f"# What {subprocess.run(['uv', '--version'], capture_output=True, text=True).stdout.split(' (')[0].strip()} answers on the recording. Made by sets.py.")
     for entry in entries:
         with tempfile.TemporaryDirectory() as folder:
-            found = uv(entry, entry["dependencies"], given.index, folder)
+            found = uv(entry, entry["dependencies"], index, folder)
         pins = "none = true" if found is None else "pins = [\n" + "".join(f'    "{pin}",\n' for pin in found) + "]"
         print(f"\n[{entry['name']}]\n{pins}", flush=True)
 
@@ -190,7 +211,7 @@ def main():
     one.add_argument("programs", nargs=argparse.REMAINDER)
     one.set_defaults(run=make)
     two = commands.add_parser("answer")
-    two.add_argument("index")
+    two.add_argument("recording")
     two.set_defaults(run=answers)
     given = arguments.parse_args()
     given.run(given)

@@ -172,6 +172,7 @@ pub fn locked_machine(plan: &Plan) -> LockedMachine {
             Some(Libc::Musl(version)) => Some(version.clone()),
             _ => None,
         },
+        macos: machine.macos.clone(),
         driver: machine.driver.clone(),
         gpus: machine.gpus.as_ref().map(|gpus| gpus.iter().map(|g| g.name.clone()).collect()),
         libraries: machine.libraries,

@@ -68,6 +68,7 @@ pub fn plan(
     let first = pythons.first().cloned().unwrap_or_else(|| Pep440::new([3]));
     let target = Target {
         libc: machine.libc.clone(),
+        macos: machine.macos.clone(),
         free_threaded: matches!(spec.python.get_ref(), PythonRequest::FreeThreaded(_)),
         ..Target::new(machine.platform, &first)
     };

@@ -17,7 +17,7 @@ pub struct Target {
     pub python: Pep440,
     /// Whether it is the free-threaded build (PEP 703), such as `3.13t`.
     pub free_threaded: bool,
-    /// The macOS version, on macOS. Unset: every version will do.
+    /// The macOS version, on macOS. Unset: every version will do, and the one that is needed becomes part of the answer.
     pub macos: Option<SystemVersion>,
 }
 
@@ -59,6 +59,7 @@ impl Target {
             Platform::LinuxAarch64 => ("posix", "linux", "Linux", "aarch64"),
             Platform::WindowsX86_64 => ("nt", "win32", "Windows", "AMD64"),
             Platform::MacosArm64 => ("posix", "darwin", "Darwin", "arm64"),
+            Platform::MacosX86_64 => ("posix", "darwin", "Darwin", "x86_64"),
         };
         let (major, minor) = self.python_minor();
         let full = self.python.to_string();

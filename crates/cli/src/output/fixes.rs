@@ -229,6 +229,13 @@ impl Place<'_> {
                 or_newer: true,
                 ..Edit::of("[machine] driver")
             },
+            Change::Macos { at_least } => Edit {
+                line: machine.macos.as_ref().map(|macos| self.line(macos)),
+                old: machine.macos.as_ref().map(|macos| quoted(macos.get_ref())),
+                new: Some(quoted(at_least)),
+                or_newer: true,
+                ..Edit::of("[machine] macos")
+            },
             Change::Glibc { at_least } => Edit {
                 line: machine.libc.as_ref().map(|libc| self.line(libc)),
                 old: machine.libc.as_ref().and_then(|libc| match libc.get_ref() {

@@ -48,6 +48,14 @@ pub fn rows(answer: &Answer<'_>) -> Vec<(String, String, String)> {
         }
         (None, None) => {}
     }
+    if let Some(macos) = answer.solution.layer(Package::Macos) {
+        match &machine.macos {
+            Some(_) => row("macOS", macos.to_string(), String::new()),
+            None => {
+                row("macOS", format!(">= {macos}"), "not given: the lowest that has wheels".into())
+            }
+        }
+    }
     gpus(&mut row, answer, machine);
     for (label, package) in [("CUDA", Package::Cuda), ("cuDNN", Package::Cudnn)] {
         if let Some(version) = answer.solution.layer(package).filter(|_| used(answer, package)) {

@@ -230,7 +230,7 @@ fn installs_itself(case: &Case<'_>, findings: &mut Vec<Finding>) {
 
 /// A tool that locks one version for all platforms takes the labelled build, which macOS has not.
 fn locked_for_all(case: &Case<'_>, findings: &mut Vec<Finding>) {
-    if !case.question.surroundings.one_version || case.machine.platform != Platform::MacosArm64 {
+    if !case.question.surroundings.one_version || !case.machine.platform.is_macos() {
         return;
     }
     for (place, line) in case.question.lines.iter().enumerate() {

@@ -174,6 +174,9 @@ impl Case<'_> {
         if let Some(Libc::Glibc(glibc)) = &machine.libc {
             layers.insert(Package::Glibc, Version::System(glibc.clone()));
         }
+        if let Some(macos) = &machine.macos {
+            layers.insert(Package::Macos, Version::System(macos.clone()));
+        }
         if let Some(driver) = &machine.driver {
             layers.insert(Package::Driver, Version::System(driver.clone()));
         }
@@ -276,9 +279,10 @@ impl Case<'_> {
             }
         }
         let have = match (constraint.package, found) {
-            (Package::Driver | Package::Glibc | Package::Gpu(_), Some(version)) => {
-                self.machine_words(constraint.package, version)
-            }
+            (
+                Package::Driver | Package::Glibc | Package::Macos | Package::Gpu(_),
+                Some(version),
+            ) => self.machine_words(constraint.package, version),
             (package, _) => self.title(package),
         };
         let reason = FactText::of_reason(&subject, &constraint.reason);

@@ -301,9 +301,9 @@ impl Release {
         lines
     }
 
-    /// True when the release has wheels for another Python or another glibc on the target's platform.
+    /// True when the release has wheels for another Python, glibc or macOS on the target's platform.
     pub(super) fn says_where_it_fits(&self) -> bool {
-        !self.fit.pythons.is_empty() || self.fit.glibc.is_some()
+        !self.fit.pythons.is_empty() || self.fit.glibc.is_some() || self.fit.macos.is_some()
     }
 
     /// True when a wheel fits the target.
@@ -321,6 +321,7 @@ fn platform_name(tag: PlatformTag) -> String {
         | PlatformTag::Linux { arch: Arch::Aarch64 } => Platform::LinuxAarch64,
         PlatformTag::Windows { arch: Arch::X86_64 } => Platform::WindowsX86_64,
         PlatformTag::Macos { arch: Arch::Aarch64 | Arch::Universal2, .. } => Platform::MacosArm64,
+        PlatformTag::Macos { arch: Arch::X86_64 | Arch::Intel, .. } => Platform::MacosX86_64,
         other => return other.to_string(),
     };
     known.to_string()

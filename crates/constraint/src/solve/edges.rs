@@ -16,6 +16,7 @@ use crate::solve::layers;
 use crate::solve::order::Priority;
 use crate::solve::provider::{Needs, Provider, Unusable};
 use crate::version::{DistVersion, Range, Version, if_present, python_range};
+use crate::wheel::ReleaseFit;
 
 impl Provider {
     /// Everything `package` needs at `version`, whether or not the machine satisfies it anyway.
@@ -150,13 +151,8 @@ impl Provider {
                 let text = format!("has wheels for Python {}", release.fit.pythons).into();
                 add(Package::Python, release.fit.python_range(), Reason::WheelTag { text });
             }
-            if let Some(glibc) = &release.fit.glibc {
-                let text = format!("has wheels for glibc >= {glibc}").into();
-                add(
-                    Package::Glibc,
-                    Range::higher_than(Version::System(glibc.clone())),
-                    Reason::WheelTag { text },
-                );
+            for (package, range, reason) in systems(&release.fit) {
+                add(package, range, reason);
             }
             if constraints.iter().all(|c| self.facts().holds(c.package, &c.range) != Some(false)) {
                 return Ok(Err(why.join("; ").into()));
@@ -164,13 +160,10 @@ impl Provider {
             return Ok(Ok(constraints));
         }
         let Some(file) = release.file() else { return Ok(Ok(constraints)) };
-        if let Some(glibc) = release.fit.best.as_ref().and(release.fit.glibc.as_ref()) {
-            let text = format!("has wheels for glibc >= {glibc}").into();
-            add(
-                Package::Glibc,
-                Range::higher_than(Version::System(glibc.clone())),
-                Reason::WheelTag { text },
-            );
+        if release.has_wheel() {
+            for (package, range, reason) in systems(&release.fit) {
+                add(package, range, reason);
+            }
         }
         let mut python_stated = false;
         if let Some(specifiers) = &file.requires_python
@@ -306,6 +299,17 @@ impl Provider {
         }
         Ok(self.newest_with_extra(name, extra).filter(|newer| newer > build))
     }
+}
+
+/// The glibc, or the macOS, that a release has wheels for.
+fn systems(fit: &ReleaseFit) -> impl Iterator<Item = (Package, Range, Reason)> {
+    let systems = [(Package::Glibc, &fit.glibc), (Package::Macos, &fit.macos)];
+    systems.into_iter().filter_map(|(package, lowest)| {
+        let lowest = lowest.as_ref()?;
+        let text = format!("has wheels for {package} >= {lowest}").into();
+        let range = Range::higher_than(Version::System(lowest.clone()));
+        Some((package, range, Reason::WheelTag { text }))
+    })
 }
 
 /// Whether METADATA knows an extra.

@@ -38,6 +38,7 @@ fn lock(
             platform: Platform::LinuxX86_64,
             glibc: None,
             musl: None,
+            macos: None,
             driver: None,
             gpus: Some(vec!["RTX 3090".to_owned()]),
             libraries: Libraries::Wheels,

@@ -56,6 +56,8 @@ pub struct LockedMachine {
     pub glibc: Option<SystemVersion>,
     /// The musl version.
     pub musl: Option<SystemVersion>,
+    /// The macOS version.
+    pub macos: Option<SystemVersion>,
     /// The driver.
     pub driver: Option<SystemVersion>,
     /// The GPUs as env.toml has them; an empty list: none.

@@ -92,6 +92,7 @@ fn read_machine(at: &mut Fields<'_, '_>) -> Option<LockedMachine> {
         platform: known?,
         glibc: version(at, "glibc"),
         musl: version(at, "musl"),
+        macos: version(at, "macos"),
         driver: version(at, "driver"),
         gpus: at.table.contains_key("gpus").then(|| at.texts("gpus")),
         libraries: if system { Libraries::System } else { Libraries::Wheels },

@@ -81,6 +81,7 @@ fn tool() -> LockMetadata {
             platform: Platform::LinuxX86_64,
             glibc: "2.31".parse().ok(),
             musl: None,
+            macos: None,
             driver: "470.103.01".parse().ok(),
             gpus: Some(vec!["T4".to_owned()]),
             libraries: Libraries::Wheels,

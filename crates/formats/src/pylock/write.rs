@@ -182,6 +182,7 @@ fn write_machine(out: &mut Writer, machine: &LockedMachine) {
     let display = |version: &_| ToString::to_string(version);
     out.text("glibc", machine.glibc.as_ref().map(display).as_deref());
     out.text("musl", machine.musl.as_ref().map(display).as_deref());
+    out.text("macos", machine.macos.as_ref().map(display).as_deref());
     out.text("driver", machine.driver.as_ref().map(display).as_deref());
     if let Some(gpus) = &machine.gpus {
         let gpus: Vec<String> = gpus.iter().map(|gpu| string(gpu)).collect();

@@ -113,7 +113,7 @@ fn names_platform(facts: &[CollidingFact]) -> bool {
 
 /// Layers of which a machine has exactly one version.
 fn is_numbered(package: Package) -> bool {
-    matches!(package, Package::Python | Package::Glibc | Package::Driver)
+    matches!(package, Package::Python | Package::Glibc | Package::Macos | Package::Driver)
 }
 
 /// `driver 470.86`, `glibc 2.17`, `Python 3.13`.

@@ -125,7 +125,7 @@ fn statement(
         }
         CollidingFact::Needs { subject, versions, known, package, range, existing, reasons } => {
             let subject_text = package_text(*subject, &versions_text(*subject, versions, known));
-            let is_of_files = matches!(package, Package::Python | Package::Glibc);
+            let is_of_files = matches!(package, Package::Python | Package::Glibc | Package::Macos);
             let subject_text = match origin(versions, known, setting) {
                 Some(index) if !is_of_files => format!("{subject_text} of the index {index}"),
                 _ => subject_text,
