@@ -12,6 +12,7 @@ mod edges;
 mod elsewhere;
 mod layers;
 mod order;
+pub mod patches;
 mod pick;
 pub mod problem;
 mod provider;
@@ -109,7 +110,8 @@ fn answer(
                     let python = &provider.problem.target.python;
                     if let Some(stated) = chosen.excludes_python(python) {
                         warnings.push(format!(
-                            "{name} {build} says that it is for Python {stated}; pip will not install it on {python}"
+                            "{name} {build} says that it is for Python {stated}; pip will not install it on {}",
+                            provider.problem.target.asked_python()
                         ));
                     }
                     builds.insert(*name, chosen);

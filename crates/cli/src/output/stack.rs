@@ -36,7 +36,10 @@ pub fn rows(answer: &Answer<'_>) -> Vec<(String, String, String)> {
     let mut row =
         |label: &str, value: String, note: String| rows.push((label.to_owned(), value, note));
     let machine = &answer.problem.machine;
-    row("Python", answer.problem.target.python.to_string(), machine.platform.to_string());
+    let target = &answer.problem.target;
+    let judged =
+        if target.series { format!(", judged by {}", target.python) } else { String::new() };
+    row("Python", target.asked_python().to_string(), format!("{}{judged}", machine.platform));
     let minimum = &answer.stack.minimum_driver;
     match (&machine.driver, minimum) {
         (Some(driver), Some(minimum)) => {

@@ -291,7 +291,8 @@ impl Conda<'_> {
                     package: Some(line.requirement.name),
                     message: format!(
                         "{} {version} was not built for Python {}: {why}",
-                        row.name, self.picker.question.target.python
+                        row.name,
+                        self.picker.question.target.asked_python()
                     ),
                     line: Some(place),
                     facts: vec![FactText::new(

@@ -7,13 +7,12 @@ use pep440_rs::Version as Pep440;
 
 use super::moved;
 use crate::constraint::{Force, Reason};
-use crate::machine::{Libc, Libraries, Platform};
+use crate::machine::{Libc, Libraries};
 use crate::name::Name;
 use crate::package::Package;
 use crate::requirement::Requirement;
 use crate::rules::torch;
 use crate::solve::{LayerBound, Prerelease, Problem, Solution, SourceKind};
-use crate::target::Target;
 use crate::version::{Range, SystemVersion, Version};
 
 /// One change to env.toml. It names what is to be written; where that stands is known to whoever read the file.
@@ -139,13 +138,7 @@ impl Change {
                 problem.target.macos = Some(at_least.clone());
             }
             Self::Python { version } => {
-                let old = &problem.target;
-                problem.target = Target {
-                    libc: old.libc.clone(),
-                    free_threaded: old.free_threaded,
-                    macos: old.macos.clone(),
-                    ..Target::new(old.platform, version)
-                };
+                problem.target = problem.target.with_python(version);
             }
         }
     }

@@ -253,14 +253,16 @@ impl Provider {
         };
         for text in &metadata.requires_dist {
             let Ok(requirement) = self.requirement(text) else { continue };
-            if self.applies(&requirement, Some(extra)) && !self.applies(&requirement, None) {
+            // What applies to the distribution itself on some patch releases only may be the extra's on the others.
+            let own = || requirement.marker.as_ref().is_some_and(|marker| marker.names_patch());
+            if self.applies(&requirement, Some(extra))
+                && (!self.applies(&requirement, None) || own())
+            {
                 let reason = Reason::Metadata { requirement: Arc::clone(text) };
                 self.require(&mut constraints, &subject, &requirement, &reason);
             }
         }
-        if constraints.len() == 1
-            && let Some(newer) = self.newer_with_extra(name, extra, build, &metadata)?
-        {
+        if let Some(newer) = self.newer_with_extra(name, extra, build, &metadata)? {
             return Ok(Err(format!("it has no extra '{extra}', which {newer} has").into()));
         }
         Ok(Ok(constraints))

@@ -50,7 +50,7 @@ fn fixed(problem: &Problem) -> Vec<(Package, Version, String)> {
     let mut fixed = vec![(
         Package::Python,
         Version::Dist(DistVersion::new(python.clone(), SourceId(0))),
-        format!("python = \"{python}\""),
+        format!("python = \"{}\"", problem.target.asked_python()),
     )];
     if let Some(Libc::Glibc(glibc)) = &machine.libc {
         fixed.push((

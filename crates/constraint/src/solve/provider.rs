@@ -70,7 +70,7 @@ impl Provider {
         tags: Arc<Tags>,
         reach: Reach,
     ) -> Self {
-        let requirements = RequirementCache::new(problem.target.marker_environment());
+        let requirements = RequirementCache::for_target(&problem.target);
         let speculator = Speculator::new(
             Arc::clone(&catalog),
             Arc::clone(&problem),

@@ -52,7 +52,7 @@ impl Speculator {
         tags: Arc<Tags>,
         reach: Reach,
     ) -> Self {
-        let requirements = Mutex::new(RequirementCache::new(problem.target.marker_environment()));
+        let requirements = Mutex::new(RequirementCache::for_target(&problem.target));
         Self(Arc::new(Shared {
             catalog,
             problem,

@@ -31,6 +31,7 @@ fn lock(
         matrices: "1".to_owned(),
         target: None,
         python: "3.11".to_owned(),
+        python_newest: None,
         requirements: vec!["torch".to_owned()],
         exclude_newer: None,
         indexes: Vec::new(),

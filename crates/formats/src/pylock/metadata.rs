@@ -12,8 +12,10 @@ pub struct LockMetadata {
     pub matrices: String,
     /// The target of env.toml.
     pub target: Option<String>,
-    /// The Python version that was solved for.
+    /// The Python version that was solved for: `3.11` for every patch release of it.
     pub python: String,
+    /// The newest patch release that was known, by which Requires-Python was judged where a series was solved for.
+    pub python_newest: Option<String>,
     /// The requirements of env.toml, as written.
     pub requirements: Vec<String>,
     /// Files uploaded at this instant or later were ignored.

@@ -64,6 +64,7 @@ pub(super) fn read<'t>(
         matrices: own(matrices?),
         target: at.owned("target"),
         python: own(python?),
+        python_newest: at.owned("python-newest"),
         requirements: at.texts("requirements"),
         exclude_newer: at.time("exclude-newer"),
         indexes,

@@ -63,6 +63,7 @@ fn tool() -> LockMetadata {
         matrices: "2026-11-20".to_owned(),
         target: Some("edge".to_owned()),
         python: "3.11".to_owned(),
+        python_newest: None,
         requirements: vec!["torch>=2.3".to_owned()],
         exclude_newer: Some("2026-11-02T00:00:00Z".parse().expect("time")),
         indexes: vec![

@@ -130,6 +130,7 @@ fn write_tool(out: &mut Writer, tool: &LockMetadata) {
     out.pair("matrices", &string(&tool.matrices));
     out.text("target", tool.target.as_deref());
     out.pair("python", &string(&tool.python));
+    out.text("python-newest", tool.python_newest.as_deref());
     let mut requirements = tool.requirements.clone();
     requirements.sort_unstable();
     requirements.dedup();

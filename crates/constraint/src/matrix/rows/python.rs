@@ -50,6 +50,8 @@ pub struct PlatformTag {
 pub struct Minor {
     /// Such as `3.11`.
     pub version: String,
+    /// Its newest patch release, such as `3.11.9`.
+    pub newest: String,
     /// Public sources.
     pub source: Vec<String>,
 }

@@ -69,6 +69,11 @@ impl Variable {
         })
     }
 
+    /// Whether patch releases of one Python differ in it.
+    pub(super) fn names_patch(self) -> bool {
+        matches!(self, Self::PythonFullVersion | Self::ImplementationVersion)
+    }
+
     /// Whether the values are versions.
     pub(super) fn is_version(self) -> bool {
         matches!(
