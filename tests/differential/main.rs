@@ -77,8 +77,13 @@ impl Set {
         // What uv takes for these platforms when nothing else is said.
         let glibc = self.platform.is_linux().then(|| Libc::Glibc(SystemVersion::new(2, 28)));
         let python = self.python.parse().unwrap();
-        let target = Target { libc: glibc.clone(), ..Target::new(self.platform, &python) };
-        let machine = Machine { libc: glibc, ..Machine::new(self.platform) };
+        let macos = self.platform.is_macos().then(|| SystemVersion::new(13, 0));
+        let target = Target {
+            libc: glibc.clone(),
+            macos: macos.clone(),
+            ..Target::new(self.platform, &python)
+        };
+        let machine = Machine { libc: glibc, macos, ..Machine::new(self.platform) };
         let requirements = self
             .dependencies
             .iter()

@@ -13,7 +13,7 @@
 //! | --- | --- |
 //! | `model` | the result, the same for all kinds |
 //! | `text`, `decode`, `shell` | text with its way back to the file, character encodings, words of a shell |
-//! | `pep508`, `marker`, `link`, `options` | a requirement, a marker, a URL or path, an option, as pip reads them |
+//! | `link`, `options` | a URL or path, an option, as pip reads them |
 //! | `requirements`, `tables`, `conda`, `yaml`, `environment`, `pyproject`, `poetry`, `locks`, `dockerfile`, `ci`, `commands` | the kinds of files |
 //! | `site_packages`, `dist_info`, `elf`, `linkage` | what is installed in a folder |
 
@@ -31,10 +31,8 @@ mod link;
 mod linkage;
 mod loader;
 mod locks;
-mod marker;
 mod model;
 mod options;
-mod pep508;
 mod pixi;
 mod poetry;
 mod pyproject;
@@ -45,6 +43,7 @@ mod site_packages;
 mod sniff;
 mod specifier;
 mod surroundings;
+mod syntax_error;
 mod tables;
 mod text;
 mod toml_doc;

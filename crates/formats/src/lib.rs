@@ -17,7 +17,6 @@ pub mod input;
 pub mod lock_diff;
 pub mod manifest;
 pub mod onnx_model;
-mod pep508;
 pub mod problem;
 pub mod pylock;
 pub mod requirements_out;

@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use cuda_lock_constraint::requirement::{Marker, Mode, Parts};
 use cuda_lock_formats::input::{
     Entry, FileLoader, Group, Input, Kind, Level, LoadError, Location, MemoryLoader, Origin,
     ProblemCode, SourceTarget, read, read_as,
@@ -574,4 +575,45 @@ fn small_files_get_the_verdict_of_pip() {
         count += 1;
     }
     assert_eq!(count, 800);
+}
+
+/// What pip reads in a line means the same to the solver, which reads requirements with repairs.
+#[test]
+fn what_pip_reads_is_read_alike_in_both_modes() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/pip-verdicts.jsonl");
+    let mut count = 0;
+    for line in std::fs::read_to_string(path).expect("the verdicts").lines() {
+        let case: Value = serde_json::from_str(line).expect("valid JSON");
+        for row in case["pip_26_3"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+            let [name, extras, specifiers, marker] =
+                row.splitn(4, '|').collect::<Vec<_>>()[..].try_into().expect("four parts");
+            // An address or a path has no name.
+            if name.is_empty() {
+                continue;
+            }
+            let mut text = format!("{name}[{extras}]{specifiers}");
+            if !marker.is_empty() {
+                text.push_str(&format!(" ; {marker}"));
+            }
+            let strict = Parts::read(&text, Mode::Strict).unwrap_or_else(|e| panic!("{e}"));
+            // `===` with a text that is no version is for pip alone.
+            let arbitrary = strict.clauses.iter().any(|clause| clause.specifier.is_none());
+            for mode in [Mode::Strict, Mode::Repair].into_iter().take(2 - usize::from(arbitrary)) {
+                let parts = Parts::read(&text, mode).unwrap_or_else(|e| panic!("{mode:?} {e}"));
+                let extras_read: Vec<_> = parts.extras.iter().map(|(e, _)| e.as_str()).collect();
+                assert_eq!(extras_read.join(","), extras, "{text} {mode:?}");
+                let clauses: Vec<_> = parts
+                    .clauses
+                    .iter()
+                    .map(|c| text[c.operator.start..c.version.end].to_owned())
+                    .collect();
+                assert_eq!(clauses.join(","), specifiers, "{text} {mode:?}");
+                let read = parts.marker.map(|at| text[at].parse::<Marker>().expect("read before"));
+                let canonical = read.map(|m| m.canonical()).unwrap_or_default();
+                assert_eq!(canonical, marker, "{text} {mode:?}");
+            }
+            count += 1;
+        }
+    }
+    assert_eq!(count, 95);
 }

@@ -5,7 +5,7 @@ use cuda_lock_constraint::machine::Libc;
 use cuda_lock_constraint::package::Package;
 use cuda_lock_constraint::solve::Conflict;
 use cuda_lock_constraint::version::SystemVersion;
-use cuda_lock_formats::manifest::{Backends, Manifest};
+use cuda_lock_formats::manifest::{Backends, Manifest, Prerelease};
 use serde::Serialize;
 use serde_spanned::Spanned;
 
@@ -199,6 +199,11 @@ impl Place<'_> {
             },
             Change::Prerelease => Edit {
                 line: self.line_of_key("prerelease"),
+                old: match options.prerelease {
+                    Prerelease::Disallow => Some(quoted(&"disallow")),
+                    Prerelease::Explicit => Some(quoted(&"explicit")),
+                    _ => None,
+                },
                 new: Some(quoted(&"allow")),
                 ..Edit::of("[options] prerelease")
             },

@@ -9,7 +9,7 @@ use crate::constraint::{Constraint, Fact, Force};
 use crate::machine::Brand;
 use crate::name::Name;
 use crate::package::Package;
-use crate::requirement::refused;
+use crate::requirement::{Mode, Parts};
 use crate::rules::torch::{TORCH, accelerator};
 use crate::rules::{driver, image, installer, prebuilt};
 use crate::version::{DistVersion, SourceId, SystemVersion, Version};
@@ -108,8 +108,10 @@ fn refused_metadata(case: &Case<'_>, findings: &mut Vec<Finding>) {
         else {
             continue;
         };
-        let line = metadata.requires_dist.iter().find_map(|line| Some((line, refused(line)?)));
-        let Some((line, why)) = line else { continue };
+        let mut lines = metadata.requires_dist.iter();
+        let refused = lines.find_map(|line| Some((line, Parts::read(line, Mode::Strict).err()?)));
+        let Some((line, error)) = refused else { continue };
+        let why = error.fault();
         let title = case.title(Package::dist(*name));
         findings.push(Finding {
             code: Code::Syntax,

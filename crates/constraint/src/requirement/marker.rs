@@ -15,10 +15,12 @@ mod environment;
 mod grammar;
 
 use std::fmt;
+use std::ops::Range;
 use std::str::FromStr;
 
 use pep440_rs::Version as Pep440;
 
+use super::Mode;
 use super::error::RequirementError;
 use super::parse::parse_specifiers;
 use crate::name::Name;
@@ -76,9 +78,9 @@ pub(super) enum MarkerOperator {
 }
 
 impl MarkerOperator {
-    /// As a version specifier writes it.
-    fn sign(self) -> Option<&'static str> {
-        Some(match self {
+    /// As a marker writes it.
+    fn as_str(self) -> &'static str {
+        match self {
             Self::Equal => "==",
             Self::NotEqual => "!=",
             Self::Less => "<",
@@ -86,12 +88,28 @@ impl MarkerOperator {
             Self::Greater => ">",
             Self::GreaterEqual => ">=",
             Self::Compatible => "~=",
-            Self::Arbitrary | Self::In | Self::NotIn => return None,
-        })
+            Self::Arbitrary => "===",
+            Self::In => "in",
+            Self::NotIn => "not in",
+        }
+    }
+
+    /// Whether it compares versions when both sides are some.
+    fn orders(self) -> bool {
+        !matches!(self, Self::Arbitrary | Self::In | Self::NotIn)
     }
 }
 
 impl Marker {
+    /// Reads a marker.
+    ///
+    /// # Errors
+    /// When it cannot be read in `mode`.
+    pub fn read(text: &str, mode: Mode) -> Result<Self, RequirementError> {
+        let expression = grammar::parse(text, mode)?;
+        Ok(Self { text: text.trim().into(), expression })
+    }
+
     /// Whether the marker holds on `environment`, for the distribution itself or for one extra of it.
     #[must_use]
     pub fn evaluate(&self, environment: &MarkerEnvironment, extra: Option<Name>) -> bool {
@@ -104,16 +122,22 @@ impl Marker {
         self.expression.names_patch()
     }
 
-    /// Whether `extra` occurs in it.
-    #[must_use]
-    pub fn names_extra(&self) -> bool {
-        self.expression.names_extra()
-    }
-
     /// The marker as it was written.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
+    }
+
+    /// The marker in one spelling, which is that of `packaging`: double quotes, single blanks, the current names of variables.
+    #[must_use]
+    pub fn canonical(&self) -> String {
+        grammar::canonical(&self.text).0
+    }
+
+    /// Where, in [`as_str`](Self::as_str), `extra == …` stands without which the marker never holds.
+    #[must_use]
+    pub fn needs_extra(&self) -> Option<Range<usize>> {
+        grammar::canonical(&self.text).1
     }
 
     /// What is left to evaluate on `environment`: a constant, or an expression over `extra` alone.
@@ -125,10 +149,15 @@ impl Marker {
 impl FromStr for Marker {
     type Err = RequirementError;
 
+    /// Reads it with repairs.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let expression = grammar::parse(text)?;
-        Ok(Self { text: text.trim().into(), expression })
+        Self::read(text, Mode::Repair)
     }
+}
+
+/// Whether `text` is a marker in `mode`.
+pub(super) fn check(text: &str, mode: Mode) -> Result<(), RequirementError> {
+    grammar::parse(text, mode).map(drop)
 }
 
 impl fmt::Display for Marker {
@@ -150,15 +179,6 @@ impl Expression {
             Self::Compare(comparison) => comparison.holds(environment, extra),
             Self::And(parts) => parts.iter().all(|part| part.holds(environment, extra)),
             Self::Or(parts) => parts.iter().any(|part| part.holds(environment, extra)),
-        }
-    }
-
-    fn names_extra(&self) -> bool {
-        match self {
-            Self::Constant(_) => false,
-            Self::Extra { .. } => true,
-            Self::Compare(comparison) => comparison.names_extra(),
-            Self::And(parts) | Self::Or(parts) => parts.iter().any(Self::names_extra),
         }
     }
 
@@ -245,8 +265,10 @@ impl Comparison {
 
     /// `None` when the right side is no version to compare with; a left side that is none matches nothing then.
     fn compare_versions(&self, left: &str, right: &str) -> Option<bool> {
-        let sign = self.operator.sign()?;
-        let specifiers = parse_specifiers(&format!("{sign}{right}")).ok()?;
+        if !self.operator.orders() {
+            return None;
+        }
+        let specifiers = parse_specifiers(&format!("{}{right}", self.operator.as_str())).ok()?;
         if specifiers.len() != 1 {
             return None;
         }

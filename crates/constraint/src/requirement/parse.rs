@@ -1,16 +1,14 @@
-//! Reads requirements the way they are published.
-//!
-//! PEP 508 is the rule; beyond it, what pip or uv accept or repair is accepted: `foo (>=1.2)`, missing and spare commas,
-//! quotes around versions, `>=1.0.*`, `!=3.0*`, `!=~5.0`, `>dev` and `>=1.0a1.0`. Anything else is an error that names
-//! the text.
+//! A requirement, made from its parts.
 
 use std::str::FromStr;
 use std::sync::{Arc, OnceLock};
 
-use pep440_rs::{Operator, Version as Pep440, VersionSpecifier, VersionSpecifiers};
+use pep440_rs::{Operator, VersionSpecifier, VersionSpecifiers};
 
+use super::Mode;
 use super::cursor::Cursor;
 use super::error::{Fault, RequirementError};
+use super::grammar::{self, Clause};
 use super::marker::Marker;
 use crate::digest::parse_sha256;
 use crate::name::Name;
@@ -43,6 +41,13 @@ pub struct UrlRequirement {
 }
 
 impl UrlRequirement {
+    fn new(text: &str) -> Self {
+        match text.split_once('#') {
+            Some((url, fragment)) => Self { url: url.into(), fragment: Some(fragment.into()) },
+            None => Self { url: text.into(), fragment: None },
+        }
+    }
+
     /// The value of one key of the fragment, such as `subdirectory`.
     #[must_use]
     pub fn fragment_value(&self, key: &str) -> Option<&str> {
@@ -92,40 +97,42 @@ impl Requirement {
         Some(local.iter().map(ToString::to_string).collect::<Vec<_>>().join("."))
     }
 
-    /// Reads `text`, with `marker` reading what follows the semicolon.
+    /// Reads `text` with repairs, with `marker` reading what follows the semicolon.
     pub(super) fn parse_with(
         text: &Arc<str>,
         marker: impl FnOnce(&str) -> Result<Arc<Marker>, RequirementError>,
     ) -> Result<Self, RequirementError> {
-        let mut cursor = Cursor::new(text);
-        cursor.skip_space();
-        let name = name(&mut cursor)?;
-        cursor.skip_space();
-        let extras = if cursor.eat("[") { extras(&mut cursor)? } else { Box::default() };
-        cursor.skip_space();
-        let (url, specifiers) = if cursor.eat("@") {
-            (Some(url(&mut cursor)?), VersionSpecifiers::empty())
-        } else {
-            (None, specifiers(&mut cursor)?)
+        let mut cursor = Cursor::new(text, Mode::Repair);
+        let parts = grammar::requirement(&mut cursor)?;
+        let marker = match parts.marker {
+            Some(at) => {
+                let read = marker(cursor.part(at.clone()).trim_ascii_end());
+                Some(read.map_err(|error| error.within(text, at.start))?)
+            }
+            None => None,
         };
-        cursor.skip_space();
-        let marker = if cursor.eat(";") {
-            let start = cursor.offset();
-            let read = marker(cursor.rest().trim_ascii_end());
-            Some(read.map_err(|error| error.within(text, start))?)
-        } else if cursor.peek().is_some() {
-            return cursor.fail(Fault::NoOperator);
-        } else {
-            None
-        };
-        let range = OnceLock::new();
-        Ok(Self { name, extras, specifiers, url, marker, text: Arc::clone(text), range })
+        let mut extras: Vec<Name> = Vec::with_capacity(parts.extras.len());
+        for (extra, _) in parts.extras {
+            if !extras.contains(&extra) {
+                extras.push(extra);
+            }
+        }
+        Ok(Self {
+            name: parts.name.0,
+            extras: extras.into(),
+            specifiers: specifiers(parts.clauses),
+            url: parts.url.map(|at| UrlRequirement::new(cursor.part(at))),
+            marker,
+            text: Arc::clone(text),
+            range: OnceLock::new(),
+        })
     }
 }
 
 impl FromStr for Requirement {
     type Err = RequirementError;
 
+    /// Reads it with repairs.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         Self::parse_with(&text.into(), |marker| marker.parse().map(Arc::new))
     }
@@ -136,165 +143,18 @@ impl FromStr for Requirement {
 /// # Errors
 /// When it is not such a list.
 pub fn parse_specifiers(text: &str) -> Result<VersionSpecifiers, RequirementError> {
-    let mut cursor = Cursor::new(text);
+    let mut cursor = Cursor::new(text, Mode::Repair);
     cursor.skip_space();
-    let read = specifiers(&mut cursor)?;
+    let mut clauses = Vec::new();
+    grammar::specifiers(&mut cursor, &mut clauses)?;
     match cursor.peek() {
-        None => Ok(read),
+        None => Ok(specifiers(clauses)),
         Some(_) => cursor.fail(Fault::NoOperator),
     }
 }
 
-fn name(cursor: &mut Cursor<'_>) -> Result<Name, RequirementError> {
-    let start = cursor.offset();
-    let raw = cursor
-        .take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.') || b > 127);
-    if raw.is_empty() {
-        return cursor.fail(Fault::NoName);
-    }
-    Name::new(raw).or_else(|invalid| cursor.fail_at(start, invalid.into()))
-}
-
-fn extras(cursor: &mut Cursor<'_>) -> Result<Box<[Name]>, RequirementError> {
-    let open = cursor.offset().saturating_sub(1);
-    let mut extras = Vec::new();
-    loop {
-        cursor.take_while(|b| b.is_ascii_whitespace() || b == b',');
-        if cursor.eat("]") {
-            return Ok(extras.into());
-        }
-        if cursor.peek().is_none() {
-            return cursor.fail_at(open, Fault::Unclosed('['));
-        }
-        let extra = name(cursor)?;
-        if !extras.contains(&extra) {
-            extras.push(extra);
-        }
-    }
-}
-
-fn url(cursor: &mut Cursor<'_>) -> Result<UrlRequirement, RequirementError> {
-    cursor.skip_space();
-    let whole = cursor.rest();
-    // PEP 508 ends a URL at white space. A semicolon right before that is the one of the marker: no real URL ends so.
-    let raw = whole.split(|c: char| c.is_ascii_whitespace()).next().unwrap_or_default();
-    let raw = raw.strip_suffix(';').unwrap_or(raw);
-    if raw.is_empty() {
-        return cursor.fail(Fault::NoUrl);
-    }
-    cursor.eat(raw);
-    Ok(match raw.split_once('#') {
-        Some((url, fragment)) => {
-            UrlRequirement { url: url.into(), fragment: Some(fragment.into()) }
-        }
-        None => UrlRequirement { url: raw.into(), fragment: None },
-    })
-}
-
-fn specifiers(cursor: &mut Cursor<'_>) -> Result<VersionSpecifiers, RequirementError> {
-    let open = cursor.offset();
-    let parenthesised = cursor.eat("(");
-    let mut read = Vec::new();
-    loop {
-        cursor.take_while(|b| b.is_ascii_whitespace() || matches!(b, b',' | b'"' | b'\''));
-        match cursor.peek() {
-            Some(b')') if parenthesised => {
-                cursor.eat(")");
-                break;
-            }
-            None if parenthesised => return cursor.fail_at(open, Fault::Unclosed('(')),
-            None | Some(b';') => break,
-            Some(_) => read.push(clause(cursor)?),
-        }
-    }
-    Ok(read.into_iter().collect())
-}
-
-fn clause(cursor: &mut Cursor<'_>) -> Result<VersionSpecifier, RequirementError> {
-    const OPERATORS: [(&str, Operator); 8] = [
-        (">=", Operator::GreaterThanEqual),
-        ("===", Operator::ExactEqual),
-        ("==", Operator::Equal),
-        ("<=", Operator::LessThanEqual),
-        ("~=", Operator::TildeEqual),
-        ("!=", Operator::NotEqual),
-        ("<", Operator::LessThan),
-        (">", Operator::GreaterThan),
-    ];
-    let start = cursor.offset();
-    let Some((sign, mut operator)) = OPERATORS.into_iter().find(|(sign, _)| cursor.eat(sign))
-    else {
-        return cursor.fail(Fault::NoOperator);
-    };
-    if operator == Operator::NotEqual && cursor.eat("~") {
-        operator = Operator::NotEqualStar;
-    }
-    cursor.take_while(|b| b.is_ascii_whitespace() || matches!(b, b'"' | b'\''));
-    let from = cursor.offset();
-    let version = take_version(cursor);
-    if version.is_empty() {
-        return cursor.fail_at(from, Fault::NoVersion(sign.to_owned()));
-    }
-    specifier(operator, version).or_else(|reason| {
-        cursor.fail_at(start, Fault::Specifier(format!("{sign}{version}"), reason))
-    })
-}
-
-/// The text of a version: up to a comma, white space, or the next operator. The `!` of an epoch belongs to it.
-fn take_version<'a>(cursor: &mut Cursor<'a>) -> &'a str {
-    let whole = cursor.rest();
-    let mut length = 0;
-    loop {
-        length +=
-            cursor.take_while(|b| !b.is_ascii_whitespace() && !b",;()<>=~!\"'".contains(&b)).len();
-        if cursor.peek() != Some(b'!') || cursor.peek_second() == Some(b'=') {
-            return whole.get(..length).unwrap_or_default();
-        }
-        cursor.eat("!");
-        length += 1;
-    }
-}
-
-/// The specifier, or why there is none.
-fn specifier(operator: Operator, text: &str) -> Result<VersionSpecifier, &'static str> {
-    const STAR: &str = "'.*' goes with == and != only, and follows plain numbers";
-    // "3.0*" is a slip for "3.0.*".
-    let (text, starred) = match text.strip_suffix('*') {
-        Some(prefix) => (prefix.strip_suffix('.').unwrap_or(prefix), true),
-        None => (text, false),
-    };
-    let operator = match operator {
-        Operator::Equal if starred => Operator::EqualStar,
-        Operator::NotEqual if starred => Operator::NotEqualStar,
-        // A star says nothing more to an order.
-        Operator::GreaterThanEqual
-        | Operator::GreaterThan
-        | Operator::LessThanEqual
-        | Operator::LessThan => operator,
-        _ if starred => return Err(STAR),
-        _ => operator,
-    };
-    let version = version(text).ok_or("it has no version of PEP 440")?;
-    let plain = !version.any_prerelease() && !version.is_post() && !version.is_local();
-    if matches!(operator, Operator::EqualStar | Operator::NotEqualStar) && !plain {
-        return Err(STAR);
-    }
-    let labelled = version.is_local();
-    VersionSpecifier::from_version(operator, version).map_err(|_| {
-        if labelled {
-            "a local label (+...) goes with == and != only"
-        } else {
-            "~= needs at least two numbers, as in ~=1.0"
-        }
-    })
-}
-
-fn version(text: &str) -> Option<Pep440> {
-    if text == "dev" {
-        return Some(Pep440::new([0, 0, 0]).with_dev(Some(0)));
-    }
-    // "9.0.0a1.0" is a slip for "9.0.0a1".
-    text.parse().ok().or_else(|| text.strip_suffix(".0")?.parse().ok())
+fn specifiers(clauses: Vec<Clause>) -> VersionSpecifiers {
+    clauses.into_iter().filter_map(|clause| clause.specifier).collect()
 }
 
 #[cfg(test)]

@@ -1,19 +1,20 @@
 //! What all readers share: the result under construction, and requirements wherever they stand.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use cuda_lock_constraint::name::Name;
+use cuda_lock_constraint::requirement::{Marker, Mode, Parts};
 
 use super::decode::decode_as_pip;
 use super::link::{self, Link};
 use super::loader::FileLoader;
-use super::marker;
 use super::model::{
     Entry, Environment, Hash, IndexOptions, Input, Level, Location, Origin, Problem, ProblemCode,
     SourceFile, Span,
 };
-use super::pep508::{self, SyntaxError};
 use super::sniff::Kind;
+use super::syntax_error::SyntaxError;
 use super::text::{LineEnds, Mapped, line_starts};
 
 /// An input under construction.
@@ -104,7 +105,8 @@ impl<'a> Builder<'a> {
     }
 
     /// Reports a syntax error in `text`.
-    pub fn syntax(&mut self, text: &Mapped, error: SyntaxError) {
+    pub fn syntax(&mut self, text: &Mapped, error: impl Into<SyntaxError>) {
+        let error = error.into();
         let span = text.span(error.at.start, error.at.end);
         self.problem(span, ProblemCode::Syntax, Level::Error, error.message, error.help);
     }
@@ -158,22 +160,27 @@ impl<'a> Builder<'a> {
         let marker =
             marker_at.map(|at| text.slice(at, source.len())).filter(|m| !m.trim().is_empty());
         if let Some(marker) = &marker
-            && let Err(error) = marker::parse(marker.as_str())
+            && let Err(error) = Marker::read(marker.as_str(), Mode::Strict)
         {
             self.syntax(marker, error);
             return None;
         }
-        match pep508::parse(body) {
-            Ok(parsed) => {
-                let mut entry = self.parsed(&text, &parsed, origin);
+        match Parts::read(body, Mode::Strict) {
+            Ok(parts) => {
+                let mut entry = self.entry_of(&text, &parts, origin);
                 if let Some(marker) = marker {
                     self.apply_marker(&mut entry, &marker);
                 }
                 Some(entry)
             }
             Err(_) if is_bare_folder(body) => self.link(&text, body, marker_at, origin),
-            Err(mut error) => {
-                if error.help.is_none() && source.contains("${") {
+            Err(error) => {
+                let mut error = SyntaxError::from(error);
+                if is_command(body) {
+                    error.help = Some(
+                        "this is a command, not a requirement: write one requirement per line, and options such as --extra-index-url on lines of their own".to_owned(),
+                    );
+                } else if error.help.is_none() && source.contains("${") {
                     error.help =
                         Some("the variable is not set, so pip keeps the text as it is".to_owned());
                 }
@@ -198,33 +205,35 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn parsed(&mut self, text: &Mapped, parsed: &pep508::Parsed, origin: Origin) -> Entry {
-        let part =
-            |range: &std::ops::Range<usize>| text.as_str().get(range.clone()).unwrap_or_default();
-        let mut entry = self.entry(part(&parsed.name), origin, text.whole());
-        entry.name_span = text.span(parsed.name.start, parsed.name.end);
-        entry.extras = extras(parsed.extras.iter().map(part));
-        let clauses: Vec<String> = parsed
-            .specifiers
+    fn entry_of(&mut self, text: &Mapped, parts: &Parts, origin: Origin) -> Entry {
+        let part = |at: &Range<usize>| text.as_str().get(at.clone()).unwrap_or_default();
+        let (_, name) = &parts.name;
+        let mut entry = self.entry(part(name), origin, text.whole());
+        entry.name_span = text.span(name.start, name.end);
+        entry.extras = parts.extras.iter().map(|(extra, _)| *extra).collect();
+        entry.extras.sort_unstable();
+        entry.extras.dedup();
+        let clauses: Vec<String> = parts
+            .clauses
             .iter()
             .map(|c| format!("{}{}", part(&c.operator), part(&c.version)))
             .collect();
         entry.specifier = clauses.join(",");
-        if let (Some(first), Some(last)) = (parsed.specifiers.first(), parsed.specifiers.last()) {
+        if let (Some(first), Some(last)) = (parts.clauses.first(), parts.clauses.last()) {
             entry.specifier_span = Some(text.span(first.operator.start, last.version.end));
         }
-        let mut exact = parsed.specifiers.iter().filter(|c| {
+        let mut exact = parts.clauses.iter().filter(|c| {
             matches!(part(&c.operator), "==" | "===") && !part(&c.version).ends_with(".*")
         });
         if let (Some(only), None) = (exact.next(), exact.next()) {
             entry.version_span = Some(text.span(only.version.start, only.version.end));
         }
-        if let Some(url) = &parsed.url {
+        if let Some(url) = &parts.url {
             let link = link::read(part(url));
             let within = text.slice(url.start, url.end);
             self.apply_link(&mut entry, link, &within);
         }
-        if let Some(at) = &parsed.marker {
+        if let Some(at) = &parts.marker {
             self.apply_marker(&mut entry, &text.slice(at.start, at.end));
         }
         entry
@@ -266,9 +275,9 @@ impl<'a> Builder<'a> {
     pub fn editable(&mut self, text: &Mapped, origin: Origin) -> Option<Entry> {
         let text = text.trim();
         let source = text.as_str();
-        let named = pep508::parse(source).ok().filter(|parsed| parsed.url.is_some());
-        let mut entry = if let Some(parsed) = named {
-            self.parsed(&text, &parsed, origin)
+        let named = Parts::read(source, Mode::Strict).ok().filter(|parts| parts.url.is_some());
+        let mut entry = if let Some(parts) = named {
+            self.entry_of(&text, &parts, origin)
         } else {
             let lower = source.to_ascii_lowercase();
             let prefixed = ["git:", "hg:", "svn:", "bzr:"].iter().find(|s| lower.starts_with(**s));
@@ -345,17 +354,19 @@ impl<'a> Builder<'a> {
         if text.trim().is_empty() {
             return;
         }
-        match marker::parse(text.as_str()) {
-            Ok(parsed) => {
-                if let Some(extra) = parsed.needs_extra.filter(|_| entry.origin == Origin::Pip) {
+        let text = &text.trim();
+        match Marker::read(text.as_str(), Mode::Strict) {
+            Ok(marker) => {
+                let canonical = marker.canonical();
+                let extra = marker.needs_extra().filter(|_| entry.origin == Origin::Pip);
+                if let Some(extra) = extra {
                     let span = text.span(extra.start, extra.end);
                     let message = format!(
-                        "never installed: outside a package's own metadata no extra is active, so '{}' is always false",
-                        parsed.text
+                        "never installed: outside a package's own metadata no extra is active, so '{canonical}' is always false"
                     );
                     self.problem(span, ProblemCode::NeverTrue, Level::Warning, message, None);
                 }
-                entry.marker = Some(parsed.text);
+                entry.marker = Some(canonical);
             }
             Err(error) => self.syntax(text, error),
         }
@@ -366,6 +377,14 @@ impl<'a> Builder<'a> {
 pub(super) fn extras<'t>(raw: impl Iterator<Item = &'t str>) -> Vec<Name> {
     let names: BTreeSet<Name> = raw.filter_map(|extra| Name::new(extra).ok()).collect();
     names.into_iter().collect()
+}
+
+/// Whether a line is one for a shell, and not a requirement.
+fn is_command(text: &str) -> bool {
+    let lower = text.trim_start().to_ascii_lowercase();
+    ["pip ", "pip3 ", "python ", "python3 ", "conda ", "mamba ", "uv "]
+        .iter()
+        .any(|command| lower.starts_with(command))
 }
 
 /// A text with a slash that is nothing else: the path of a folder that pip would look up.
@@ -384,7 +403,7 @@ fn second_requirement(source: &str, error: &SyntaxError) -> Option<String> {
     if !starts_name
         || !first.contains("==")
         || first.len() + second.len() > 200
-        || pep508::parse(second).is_err()
+        || Parts::read(second, Mode::Strict).is_err()
     {
         return None;
     }

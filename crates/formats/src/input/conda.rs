@@ -3,7 +3,7 @@
 use super::build::Builder;
 use super::link;
 use super::model::{Entry, Hash, Level, Location, Origin, ProblemCode, PythonRequest, Wheel};
-use super::pep508::SyntaxError;
+use super::syntax_error::SyntaxError;
 use super::text::{LineEnds, Mapped, lines};
 
 /// Reads a match specification: `channel::name=version=build`, `name >=1,<2`, `name[version=…]`.

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use cuda_lock_constraint::requirement::Marker;
+
 use super::build::{Builder, extras};
 use super::link;
 use super::model::{Entry, Location, Origin, PythonRequest, Requires, Source, SourceTarget, Wheel};
@@ -109,7 +111,7 @@ fn uv(entry: &mut Entry, doc: &Doc<'_>, package: &Value<'_>) {
         .filter_map(|m| m.get_ref().as_str())
         .collect();
     let markers: Vec<String> =
-        markers.iter().filter_map(|m| super::marker::parse(m).ok()).map(|m| m.text).collect();
+        markers.iter().filter_map(|m| m.parse().ok()).map(|m: Marker| m.canonical()).collect();
     entry.marker = match markers.as_slice() {
         [] => None,
         [only] => Some(only.clone()),

@@ -1,6 +1,6 @@
 //! Options of pip, as Python's `optparse` reads them: unique prefixes, `--name=value`, `-nvalue`.
 
-use super::pep508::SyntaxError;
+use super::syntax_error::SyntaxError;
 use super::text::{Mapped, is_space};
 
 /// What an option means for the environment.

@@ -3,11 +3,13 @@
 //! pip joins lines first, then drops comments, then replaces variables, and only then looks at a line; each step has
 //! its traps, and each is reproduced here in that order.
 
+use cuda_lock_constraint::requirement::{Mode, Parts};
+
 use super::build::Builder;
 use super::loader;
 use super::model::{Entry, Hash, Include, Level, Origin, ProblemCode, Setting};
 use super::options::{self, Found, Opt, Options};
-use super::pep508::{self, SyntaxError};
+use super::syntax_error::SyntaxError;
 use super::text::{LineEnds, Mapped, is_space, lines};
 
 /// Deeper nesting than anyone writes.
@@ -453,7 +455,8 @@ fn comment_start(text: &str) -> Option<usize> {
 
 fn looks_like_line(text: &str) -> bool {
     let text = text.trim_matches(is_space);
-    text.starts_with('-') || (!text.is_empty() && text.len() < 1000 && pep508::parse(text).is_ok())
+    text.starts_with('-')
+        || (!text.is_empty() && text.len() < 1000 && Parts::read(text, Mode::Strict).is_ok())
 }
 
 /// The name in `# Editable install with no version control (NAME==VERSION)` and its kin.

@@ -1,5 +1,7 @@
 //! What kind of file it is, by its content.
 
+use cuda_lock_constraint::requirement::{Mode, Parts};
+
 use super::commands::is_command;
 use super::decode::decode;
 
@@ -286,7 +288,7 @@ fn is_shell(first: &str, lines: &[&str]) -> bool {
     }
     let pins = lines
         .iter()
-        .filter(|l| !is_command(l) && super::pep508::parse(l).is_ok() && l.contains("=="))
+        .filter(|l| !is_command(l) && Parts::read(l, Mode::Strict).is_ok() && l.contains("=="))
         .count();
     let commands = lines.iter().filter(|l| is_command(l)).count();
     commands > pins

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::model::Span;
-use super::pep508::SyntaxError;
+use super::syntax_error::SyntaxError;
 use super::text::{LineEnds, Mapped, lines};
 
 /// Deeper nesting than anyone writes.

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::model::Span;
-use super::pep508::SyntaxError;
+use super::syntax_error::SyntaxError;
 use super::text::Mapped;
 use super::yaml::Node;
 

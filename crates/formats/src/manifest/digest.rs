@@ -8,13 +8,13 @@ use std::fmt::Write as _;
 
 use cuda_lock_constraint::digest::sha256_hex;
 use cuda_lock_constraint::machine::Libc;
+use cuda_lock_constraint::requirement::Requirement;
 use serde_spanned::Spanned;
 use sha2::{Digest, Sha256};
 
 use super::{
     Backends, IndexFormat, MachineTable, Manifest, Prerelease, ResolutionMode, TargetSpec,
 };
-use crate::pep508;
 
 /// Raised when the canonical form changes, so that old locks are seen as stale rather than as equal by chance.
 const FORM: &str = "1";
@@ -185,11 +185,42 @@ fn sorted(values: impl Iterator<Item = String>) -> Vec<String> {
 fn requirements(list: &[Spanned<String>]) -> Vec<String> {
     sorted(list.iter().map(|text| {
         let text = text.get_ref();
-        pep508::requirement(text).map_or_else(|_| text.clone(), |read| pep508::canonical(&read))
+        text.parse().map_or_else(|_| text.clone(), |read| canonical(&read))
     }))
+}
+
+/// One spelling for all requirements that mean the same.
+fn canonical(requirement: &Requirement) -> String {
+    let mut text = requirement.name.to_string();
+    let mut extras: Vec<&str> = requirement.extras.iter().map(|extra| extra.as_str()).collect();
+    extras.sort_unstable();
+    let mut versions: Vec<String> =
+        requirement.specifiers.iter().map(ToString::to_string).collect();
+    versions.sort_unstable();
+    text.push_str(&format!("[{}] {}", extras.join(","), versions.join(",")));
+    if let Some(url) = &requirement.url {
+        text.push_str(&format!(" @ {}#{}", url.url, url.fragment.as_deref().unwrap_or_default()));
+    }
+    if let Some(marker) = &requirement.marker {
+        text.push_str(&format!(" ; {marker}"));
+    }
+    text
 }
 
 /// A new password is no new index.
 fn without_credentials(text: &str) -> String {
     crate::pylock::strip_credentials(text).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_spelling_for_all_that_mean_the_same() {
+        let one = |text: &str| canonical(&text.parse().expect(text));
+        assert_eq!(one("Torch[b,a]>=2.3,<3"), one("torch [a, b] <3 , >=2.3"));
+        assert_ne!(one("torch>=2.3"), one("torch>2.3"));
+        assert_ne!(one("torch"), one("torch ; os_name == 'nt'"));
+    }
 }

@@ -3,11 +3,11 @@
 use std::str::FromStr;
 
 use cuda_lock_constraint::name::Name;
+use cuda_lock_constraint::requirement::Requirement;
 use pep440_rs::VersionSpecifiers;
 use serde_spanned::Spanned;
 
 use crate::document::{Report, owned};
-use crate::pep508;
 
 /// Checks requirements and keeps those that can be read.
 pub(super) fn requirements(texts: Vec<Spanned<&str>>, report: &mut Report) -> Vec<Spanned<String>> {
@@ -23,28 +23,19 @@ pub(super) fn requirement(text: &Spanned<&str>, report: &mut Report) -> Option<S
             .help("write a package name, such as \"torch>=2.3\"");
         return None;
     }
-    let Err(problem) = pep508::requirement(raw) else { return Some(owned(text)) };
-    let place = report.inside(text, problem.range);
-    let message = format!("invalid requirement \"{raw}\": {}", problem.message);
+    let Err(error) = Requirement::from_str(raw) else { return Some(owned(text)) };
+    let place = report.inside(text, error.range());
+    let message = format!("invalid requirement \"{raw}\": {}", error.fault());
+    let help = if raw.starts_with('-') {
+        Some("options of pip have their own keys: [[index]], [options] constraints".to_owned())
+    } else {
+        error.help()
+    };
     let reported = report.error(place, message);
-    if let Some(help) = requirement_help(raw) {
+    if let Some(help) = help {
         reported.help(help);
     }
     None
-}
-
-/// What people write who know another tool's syntax.
-fn requirement_help(raw: &str) -> Option<String> {
-    if raw.starts_with('-') {
-        return Some(
-            "options of pip have their own keys: [[index]], [options] constraints".to_owned(),
-        );
-    }
-    let (name, version) = raw.split_once('=')?;
-    let (name, version) = (name.trim(), version.trim());
-    let fixed = format!("{name}=={version}");
-    let one = !version.starts_with('=') && pep508::requirement(&fixed).is_ok();
-    one.then(|| format!("an exact version is written with two equal signs: \"{fixed}\""))
 }
 
 /// Checks a project name.

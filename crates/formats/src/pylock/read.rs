@@ -9,6 +9,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use cuda_lock_constraint::name::Name;
+use cuda_lock_constraint::requirement::Marker;
 use jiff::Timestamp;
 use pep440_rs::{Version, VersionSpecifiers};
 use serde_spanned::Spanned;
@@ -20,7 +21,6 @@ use super::{
 };
 use crate::diagnostic::{Diagnostics, Source};
 use crate::document::{self, Report};
-use crate::pep508;
 
 impl Pylock {
     /// Reads the text of a file that messages call `file_name`.
@@ -105,12 +105,12 @@ fn read_package(
     let name = name_text.as_ref().and_then(|text| at.name(text));
     let version = at.version("version");
     let marker = at.text("marker").map(|text| {
-        if let Err(problem) = pep508::check_marker(text.get_ref()) {
+        if let Err(error) = Marker::from_str(text.get_ref()) {
             // Markers of newer standards (`extras`, `dependency_groups`) are not for this machine to judge.
             let known = ["extras", "dependency_groups", "variant_"].iter();
             if !known.into_iter().any(|word| text.get_ref().contains(word)) {
-                let message = format!("invalid marker \"{}\": {}", text.get_ref(), problem.message);
-                let place = at.report.inside(&text, problem.range);
+                let message = format!("invalid marker \"{}\": {}", text.get_ref(), error.fault());
+                let place = at.report.inside(&text, error.range());
                 at.report.error(place, message);
             }
         }

@@ -41,8 +41,8 @@ pub(in crate::requirement) enum Variable {
     ImplementationName,
     ImplementationVersion,
     Extra,
-    /// A set that is empty wherever requirements are read: PEP 751's and PEP 825's variables.
-    EmptySet,
+    /// A set that is empty wherever requirements are read: PEP 751's and PEP 825's variables, by name.
+    EmptySet(&'static str),
 }
 
 impl Variable {
@@ -63,8 +63,12 @@ impl Variable {
             "implementation_name" => Self::ImplementationName,
             "implementation_version" => Self::ImplementationVersion,
             "extra" => Self::Extra,
-            "extras" | "dependency_groups" | "variant_namespaces" | "variant_features"
-            | "variant_properties" | "variant_label" => Self::EmptySet,
+            "extras" => Self::EmptySet("extras"),
+            "dependency_groups" => Self::EmptySet("dependency_groups"),
+            "variant_namespaces" => Self::EmptySet("variant_namespaces"),
+            "variant_features" => Self::EmptySet("variant_features"),
+            "variant_properties" => Self::EmptySet("variant_properties"),
+            "variant_label" => Self::EmptySet("variant_label"),
             _ => return None,
         })
     }
@@ -72,6 +76,30 @@ impl Variable {
     /// Whether patch releases of one Python differ in it.
     pub(super) fn names_patch(self) -> bool {
         matches!(self, Self::PythonFullVersion | Self::ImplementationVersion)
+    }
+
+    /// Its name in PEP 508.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::OsName => "os_name",
+            Self::SysPlatform => "sys_platform",
+            Self::PlatformMachine => "platform_machine",
+            Self::PlatformPythonImplementation => "platform_python_implementation",
+            Self::PlatformRelease => "platform_release",
+            Self::PlatformSystem => "platform_system",
+            Self::PlatformVersion => "platform_version",
+            Self::PythonVersion => "python_version",
+            Self::PythonFullVersion => "python_full_version",
+            Self::ImplementationName => "implementation_name",
+            Self::ImplementationVersion => "implementation_version",
+            Self::Extra => "extra",
+            Self::EmptySet(name) => name,
+        }
+    }
+
+    /// Whether PEP 825 has it, which no pip knows.
+    pub(super) fn is_of_variants(self) -> bool {
+        matches!(self, Self::EmptySet(name) if name.starts_with("variant_"))
     }
 
     /// Whether the values are versions.
@@ -101,7 +129,7 @@ impl MarkerEnvironment {
             Variable::PythonFullVersion => &self.python_full_version,
             Variable::ImplementationName => &self.implementation_name,
             Variable::ImplementationVersion => &self.implementation_version,
-            Variable::Extra | Variable::EmptySet => "",
+            Variable::Extra | Variable::EmptySet(_) => "",
         }
     }
 }

@@ -1,16 +1,19 @@
 //! PEP 508's marker grammar.
 
+use std::ops::Range;
+
 use super::environment::Variable;
 use super::{Comparison, Expression, MarkerOperator, Operand};
 use crate::name::Name;
+use crate::requirement::Mode;
 use crate::requirement::cursor::Cursor;
 use crate::requirement::error::{Fault, RequirementError};
 
 /// Real markers nest two or three deep; the bound keeps a hostile one from exhausting the stack.
 const MAX_DEPTH: usize = 64;
 
-pub(super) fn parse(text: &str) -> Result<Expression, RequirementError> {
-    let mut cursor = Cursor::new(text);
+pub(super) fn parse(text: &str, mode: Mode) -> Result<Expression, RequirementError> {
+    let mut cursor = Cursor::new(text, mode);
     let expression = or(&mut cursor, 0)?;
     cursor.skip_space();
     match cursor.peek() {
@@ -42,14 +45,14 @@ fn atom(cursor: &mut Cursor<'_>, depth: usize) -> Result<Expression, Requirement
     let open = cursor.offset();
     if cursor.eat("(") {
         if depth >= MAX_DEPTH {
-            return cursor.fail_at(open, Fault::Depth);
+            return cursor.fail_from(open, Fault::Depth);
         }
         let inner = or(cursor, depth + 1)?;
         cursor.skip_space();
         return if cursor.eat(")") {
             Ok(inner)
         } else {
-            cursor.fail_at(open, Fault::Unclosed('('))
+            cursor.fail_from(open, Fault::Unclosed('('))
         };
     }
     let left = operand(cursor)?;
@@ -105,7 +108,7 @@ fn operand(cursor: &mut Cursor<'_>) -> Result<Operand, RequirementError> {
             return if cursor.eat(quote) {
                 Ok(Operand::Text(text.into()))
             } else {
-                cursor.fail_at(start, Fault::Quote)
+                cursor.fail_from(start, Fault::Quote)
             };
         }
     }
@@ -114,8 +117,10 @@ fn operand(cursor: &mut Cursor<'_>) -> Result<Operand, RequirementError> {
         return cursor.fail(Fault::NoMarkerValue);
     }
     match Variable::named(word) {
-        Some(variable) => Ok(Operand::Variable(variable)),
-        None => cursor.fail_at(start, Fault::Variable(word.to_owned())),
+        Some(variable) if !(cursor.is_strict() && variable.is_of_variants()) => {
+            Ok(Operand::Variable(variable))
+        }
+        _ => cursor.fail_from(start, Fault::Variable(word.to_owned())),
     }
 }
 
@@ -137,8 +142,58 @@ fn operator(cursor: &mut Cursor<'_>) -> Result<MarkerOperator, RequirementError>
     if eat_word(cursor, "in") {
         return Ok(MarkerOperator::In);
     }
-    if eat_word(cursor, "not") && eat_word(cursor, "in") {
-        return Ok(MarkerOperator::NotIn);
+    if eat_word(cursor, "not") {
+        return if eat_word(cursor, "in") {
+            Ok(MarkerOperator::NotIn)
+        } else {
+            cursor.fail(Fault::NotAlone)
+        };
     }
     cursor.fail(Fault::NoMarkerOperator)
+}
+
+/// A marker in one spelling: `packaging`'s, with double quotes, single blanks and the current names of variables.
+///
+/// With it comes the comparison that makes the marker hold for an extra only: the first of `extra` for equality, when the
+/// marker has no `or`. `text` was read before.
+pub(super) fn canonical(text: &str) -> (String, Option<Range<usize>>) {
+    let mut cursor = Cursor::new(text, Mode::Repair);
+    let mut out = String::with_capacity(text.len());
+    let (mut extra, mut has_or) = (None, false);
+    loop {
+        cursor.skip_space();
+        let start = cursor.offset();
+        if cursor.eat("(") {
+            out.push('(');
+        } else if cursor.eat(")") {
+            out.push(')');
+        } else if eat_word(&mut cursor, "and") {
+            out.push_str(" and ");
+        } else if eat_word(&mut cursor, "or") {
+            has_or = true;
+            out.push_str(" or ");
+        } else {
+            let left = operand(&mut cursor);
+            let (Ok(left), Ok(operator)) = (left, operator(&mut cursor)) else { break };
+            let Ok(right) = operand(&mut cursor) else { break };
+            let about_extra = [&left, &right].contains(&&Operand::Variable(Variable::Extra));
+            if extra.is_none() && about_extra && operator == MarkerOperator::Equal {
+                extra = Some(start..cursor.offset());
+            }
+            spell(&mut out, &left);
+            out.extend([" ", operator.as_str(), " "]);
+            spell(&mut out, &right);
+        }
+    }
+    (out, extra.filter(|_| !has_or))
+}
+
+fn spell(out: &mut String, operand: &Operand) {
+    match operand {
+        Operand::Variable(variable) => out.push_str(variable.name()),
+        Operand::Text(text) => {
+            let quote = if text.contains('"') { "'" } else { "\"" };
+            out.extend([quote, text, quote]);
+        }
+    }
 }

@@ -80,12 +80,45 @@ fn variables_of_lock_files_and_variants_are_empty() {
 fn extras_compare_by_normalised_name() {
     let marker: Marker = r#"extra == "Foo_Bar" and python_version > "3""#.parse().expect("valid");
     assert!(marker.evaluate(&linux(), Some(name("foo-bar"))));
-    assert!(!marker.evaluate(&linux(), None) && marker.names_extra());
+    assert!(!marker.evaluate(&linux(), None) && marker.needs_extra() == Some(0..18));
     let either: Marker = r#"extra == "a" or "b" == extra"#.parse().expect("valid");
     assert!(either.evaluate(&linux(), Some(name("b"))));
     assert!(!either.evaluate(&linux(), Some(name("c"))));
     let not: Marker = r#"extra != "a b""#.parse().expect("valid");
     assert!(not.evaluate(&linux(), Some(name("a"))));
+}
+
+#[test]
+fn markers_have_one_spelling() {
+    let marker = |text: &str| text.parse::<Marker>().expect(text);
+    for (text, canonical) in [
+        (
+            "python_version<'3.14'and platform_system==\"Linux\"",
+            "python_version < \"3.14\" and platform_system == \"Linux\"",
+        ),
+        (
+            "( os.name=='nt' or 'x'  not   in sys_platform)",
+            "(os_name == \"nt\" or \"x\" not in sys_platform)",
+        ),
+        ("python_implementation==='a\"b'", "platform_python_implementation === 'a\"b'"),
+        ("'dev' in dependency_groups", "\"dev\" in dependency_groups"),
+    ] {
+        assert_eq!(marker(text).canonical(), canonical);
+        assert_eq!(marker(canonical).canonical(), canonical);
+    }
+    assert_eq!(marker("os_name == 'nt' and 'a' == extra").needs_extra(), Some(20..32));
+    assert_eq!(marker("extra == 'a' or os_name == 'nt'").needs_extra(), None);
+}
+
+#[test]
+fn pip_knows_no_variables_of_variants() {
+    let text = "'nvidia' in variant_namespaces";
+    assert!(Marker::read(text, Mode::Repair).is_ok());
+    let error = Marker::read(text, Mode::Strict).expect_err("no variable of PEP 508");
+    assert_eq!(error.range(), 12..30);
+    assert!(Marker::read("'a' in extras and os_name in 'nt'", Mode::Strict).is_ok());
+    // A line feed is no blank between tokens.
+    assert!(Marker::read("os_name\n== 'nt'", Mode::Strict).is_err());
 }
 
 #[test]
@@ -97,6 +130,12 @@ fn other_texts_are_refused() {
     for (text, expected) in [
         ("", "expected a marker variable or a quoted text at 1"),
         ("os_name", "expected a marker operator (==, !=, <, <=, >, >=, ~=, ===, in, not in) at 8"),
+        (
+            "os_name is 'a'",
+            "expected a marker operator (==, !=, <, <=, >, >=, ~=, ===, in, not in) at 9",
+        ),
+        ("os_name not 'a'", "expected 'in' after 'not' at 13"),
+        ("os_name == 'a')", "expected 'and', 'or' or the end of the marker at 15"),
         ("os_name ==", "expected a marker variable or a quoted text at 11"),
         ("os_name == 'a", "the quoted text is never closed at 12"),
         ("glibc > '2'", "'glibc' is not a marker variable (PEP 508) at 1"),

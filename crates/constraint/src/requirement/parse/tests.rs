@@ -115,8 +115,8 @@ fn other_texts_are_refused_with_the_place() {
     .map(|text| refused(text))
     .collect();
     insta::assert_snapshot!(messages.join("\n"), @r"
-    cannot read '' at column 1: expected a name
-    cannot read '>=1' at column 1: expected a name
+    cannot read '' at column 1: expected a package name at the start of the requirement
+    cannot read '>=1' at column 1: expected a package name at the start of the requirement
     cannot read '-foo' at column 1: '-foo' is not a valid name: use letters, digits, '-', '_' and '.', with a letter or digit at both ends
     cannot read 'föö>=1' at column 1: 'föö' is not a valid name: use letters, digits, '-', '_' and '.', with a letter or digit at both ends
     cannot read 'foo 1.0' at column 5: expected a version operator (==, >=, <=, ~=, !=, <, >), '@', ';' or the end
@@ -128,8 +128,8 @@ fn other_texts_are_refused_with_the_place() {
     cannot read 'foo==1.0a1.*' at column 4: '==1.0a1.*' is not a version specifier: '.*' goes with == and != only, and follows plain numbers
     cannot read 'foo===abc' at column 4: '===abc' is not a version specifier: it has no version of PEP 440
     cannot read 'foo>==1' at column 6: expected a version after '>='
-    cannot read 'foo==1.0 # x' at column 10: expected a version operator (==, >=, <=, ~=, !=, <, >), '@', ';' or the end
-    cannot read 'foo[a;b]' at column 6: expected a name
+    cannot read 'foo==1.0 # x' at column 10: expected a comma (within the version specifier), a semicolon (after it) or the end
+    cannot read 'foo[a;b]' at column 6: expected the name of an extra
     cannot read 'foo[a' at column 4: '[' is never closed
     cannot read 'foo (>=1' at column 5: '(' is never closed
     cannot read 'foo @' at column 6: expected a URL after '@'

@@ -300,7 +300,7 @@ fn passed_over_text(builds: &str, several: bool, why: &PassedOver) -> String {
         PassedOver::Prerelease => {
             let what = if several { "pre-releases" } else { "a pre-release" };
             let is = if several { "are" } else { "is" };
-            format!("{builds} {is} {what}, and those are taken only when they are asked for")
+            format!("{builds} {is} {what}, which [options] prerelease rules out")
         }
         PassedOver::Yanked(why) if why.is_empty() => {
             format!("{builds} {is} yanked: withdrawn by the author")

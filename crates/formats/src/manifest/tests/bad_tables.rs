@@ -441,7 +441,7 @@ constraints = ["[x]"]
 "#;
     insta::assert_snapshot!(errors(text), @r#"
     env.toml:7:21: error: invalid requirement "numpy<": expected a version after '<'
-    env.toml:8:17: error: invalid requirement "[x]": expected a name
+    env.toml:8:17: error: invalid requirement "[x]": expected a package name at the start of the requirement
     "#);
 }
 
