@@ -168,7 +168,7 @@ mod tests {
         for exact in ["3.9.0", "3.14.0rc2", "3.15rc1"] {
             let exact = target(Platform::LinuxX86_64, exact);
             assert!(!exact.series);
-            assert_eq!(exact.patches(), [exact.python.clone()]);
+            assert_eq!(exact.patches().as_slice(), std::slice::from_ref(&exact.python));
             assert_eq!(exact.asked_python(), exact.python);
         }
         // A series that nobody knows yet.

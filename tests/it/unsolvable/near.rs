@@ -56,7 +56,7 @@ fn only_a_pre_release() {
 
     help: any one of these makes it solvable (each was tried):
       1. env.toml:5: dependencies "a>=1.0" instead of "a>1.5"  gives a 1.0
-      2. env.toml:13: [options] prerelease "allow" instead of "disallow"  gives a 2.0rc2
+      2. env.toml:18: [options] prerelease "allow" instead of "disallow"  gives a 2.0rc2
     "#);
 }
 
