@@ -3,6 +3,7 @@
 #[path = "src/matrix/rows/mod.rs"]
 mod rows;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
@@ -20,6 +21,8 @@ fn main() {
     compile::<rows::bound::File>(&matrices, &out, "bound");
     compile::<rows::broken::File>(&matrices, &out, "broken");
     compile::<rows::companions::File>(&matrices, &out, "companions");
+    compile::<rows::compiled::File>(&matrices, &out, "compiled");
+    compile_by_name(&matrices, &out);
     compile::<rows::conda::File>(&matrices, &out, "conda");
     compile::<rows::indexes::File>(&matrices, &out, "indexes");
     compile::<rows::numpy_abi::File>(&matrices, &out, "numpy_abi");
@@ -58,10 +61,32 @@ fn compile<T: serde::de::DeserializeOwned + serde::Serialize>(
     out: &Path,
     name: &str,
 ) {
+    let file: T = read(matrices, name);
+    write(out, name, &file);
+}
+
+/// Writes `wheels.toml` as pairs of a name and the rows of that name, so that a run decodes those it meets alone.
+fn compile_by_name(matrices: &Path, out: &Path) {
+    let file: rows::wheels::File = read(matrices, "wheels");
+    let mut by_name: BTreeMap<String, Vec<rows::wheels::Wheel>> = BTreeMap::new();
+    for row in file.wheel {
+        by_name.entry(row.name.clone()).or_default().push(row);
+    }
+    let pack = |(name, rows): (String, Vec<rows::wheels::Wheel>)| {
+        let bytes = postcard::to_stdvec(&rows).unwrap_or_else(|e| panic!("{name}: {e}"));
+        (name, bytes)
+    };
+    write(out, "wheels", &by_name.into_iter().map(pack).collect::<Vec<_>>());
+}
+
+fn read<T: serde::de::DeserializeOwned>(matrices: &Path, name: &str) -> T {
     let path = matrices.join(name).with_extension("toml");
     let text = fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-    let file: T = toml::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-    let bytes = postcard::to_stdvec(&file).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    toml::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+fn write<T: serde::Serialize>(out: &Path, name: &str, rows: &T) {
+    let bytes = postcard::to_stdvec(rows).unwrap_or_else(|e| panic!("{name}: {e}"));
     fs::write(out.join(name).with_extension("bin"), bytes)
         .unwrap_or_else(|e| panic!("{name}: {e}"));
 }

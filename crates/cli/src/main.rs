@@ -1,18 +1,10 @@
-//! The program `cuda-lock`.
+//! The program `cuda-lock`: arguments, words, colours, progress and exit codes. What the commands do is in
+//! `cuda-lock-commands`.
 
 mod args;
 mod commands;
-mod detect;
-mod digests;
 mod exit;
-mod fetching;
-mod kept;
-mod lock;
 mod output;
-mod plan;
-mod problem;
-mod run;
-mod targets;
 
 use std::process::ExitCode;
 
@@ -31,7 +23,8 @@ fn main() -> ExitCode {
             return exit.into();
         }
     };
-    match cli.command {
+    let json = cli.command.wants_json();
+    let done = match cli.command {
         Command::Resolve(args) => commands::resolve::run(&args),
         Command::Explain(args) => commands::explain::run(&args),
         Command::Diff(args) => commands::diff::run(&args),
@@ -39,6 +32,6 @@ fn main() -> ExitCode {
         Command::Cache(command) => commands::cache::run(&command),
         Command::Audit(args) => commands::audit::run(&args),
         Command::Probe => commands::probe::run(),
-    }
-    .into()
+    };
+    done.unwrap_or_else(|failure| exit::failed(&failure, json)).into()
 }

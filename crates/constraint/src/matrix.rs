@@ -38,6 +38,11 @@ matrix!(
 );
 
 matrix!(
+    /// How much distributions depend on their compiled parts (`matrices/compiled.toml`).
+    compiled
+);
+
+matrix!(
     /// Conda packages of the CUDA stack (`matrices/conda.toml`).
     conda
 );
@@ -105,7 +110,27 @@ matrix!(
 /// The digest of all matrices: changes when any fact does, and so tells whether a lock was made from other facts.
 pub const REVISION: &str = env!("MATRICES_REVISION");
 
-fn decode<T: serde::de::DeserializeOwned>(bytes: &[u8]) -> T {
+/// What the wheels of a distribution say of themselves (`matrices/wheels.toml`), oldest release first; empty for a
+/// distribution whose wheels nobody has read. There are many rows, and a run meets few of them: the rows of one
+/// distribution are decoded when they are first asked for, without the others.
+#[must_use]
+pub fn wheels(name: &str) -> &'static [rows::wheels::Wheel] {
+    type Entry = (&'static str, &'static [u8], OnceLock<Vec<rows::wheels::Wheel>>);
+    static INDEX: OnceLock<Vec<Entry>> = OnceLock::new();
+    let index = INDEX.get_or_init(|| {
+        let index: Vec<(&str, &[u8])> =
+            decode(include_bytes!(concat!(env!("OUT_DIR"), "/wheels.bin")));
+        index.into_iter().map(|(name, rows)| (name, rows, OnceLock::new())).collect()
+    });
+    match index.binary_search_by_key(&name, |entry| entry.0) {
+        Ok(at) => {
+            index.get(at).map_or(&[][..], |(_, rows, read)| read.get_or_init(|| decode(rows)))
+        }
+        Err(_) => &[],
+    }
+}
+
+fn decode<T: serde::Deserialize<'static>>(bytes: &'static [u8]) -> T {
     postcard::from_bytes(bytes).expect("build.rs wrote it from the same type")
 }
 

@@ -1,12 +1,22 @@
 //! The answer for programs. The shape is versioned: fields are added, never changed, within one `schema`.
 
 use std::fmt;
+use std::io::Write as _;
 
+use cuda_lock_commands::fixes::Fix;
+use cuda_lock_commands::lock::Answer;
+use cuda_lock_commands::resolve::Remedies;
+use cuda_lock_constraint::fix;
+use cuda_lock_constraint::solve::Conflict;
+use cuda_lock_fetcher::Stats;
 use serde::Serialize;
 
-use crate::lock::Answer;
-use cuda_lock_constraint::fix::{self, Found};
-use cuda_lock_constraint::solve::Conflict;
+/// Prints one document. A closed pipe is nobody's concern here.
+pub fn print(value: &impl Serialize) {
+    if let Ok(text) = serde_json::to_string_pretty(value) {
+        let _ = writeln!(std::io::stdout(), "{text}");
+    }
+}
 
 /// `cuda-lock resolve --format json`.
 #[derive(Serialize)]
@@ -21,7 +31,7 @@ pub struct Report {
 }
 
 /// How much work a run was.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Work {
     /// Versions that the solver chose, those that it took back included; without the search for fixes.
@@ -36,6 +46,21 @@ pub struct Work {
     pub cached_pages: u64,
     /// METADATA taken from the cache.
     pub cached_metadata: u64,
+}
+
+impl Work {
+    /// The decisions of the solver, and what the fetcher counted.
+    #[must_use]
+    pub fn new(decisions: u64, stats: Stats) -> Self {
+        Self {
+            decisions,
+            requests: stats.requests,
+            not_modified: stats.not_modified,
+            bytes: stats.bytes,
+            cached_pages: stats.cached_pages,
+            cached_metadata: stats.cached_metadata,
+        }
+    }
 }
 
 impl fmt::Display for Work {
@@ -68,7 +93,7 @@ pub struct TargetReport {
     /// What collides besides.
     pub also: Vec<Besides>,
     /// Changes to env.toml after which there is a solution, each tried, cheapest first.
-    pub fixes: Vec<super::fixes::Fix>,
+    pub fixes: Vec<Fix>,
     /// Builds that are known to exist on indexes that env.toml leaves out.
     pub hints: Vec<String>,
     /// True when the search for fixes ended before everything was tried.
@@ -140,12 +165,8 @@ pub fn solved(answer: &Answer<'_>) -> TargetReport {
 
 /// The report of a target without solution.
 #[must_use]
-pub fn unsolved(
-    target: Option<&str>,
-    conflict: &Conflict,
-    found: &Found,
-    fixes: Vec<super::fixes::Fix>,
-) -> TargetReport {
+pub fn unsolved(target: Option<&str>, conflict: &Conflict, remedies: Remedies) -> TargetReport {
+    let Remedies { found, fixes } = remedies;
     let also = |also: &fix::Besides| Besides {
         without: also.without.text().to_string(),
         conflict: facts(&also.conflict),

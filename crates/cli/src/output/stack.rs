@@ -2,12 +2,12 @@
 
 use std::io::Write as _;
 
+use cuda_lock_commands::lock::Answer;
 use cuda_lock_constraint::machine::Machine;
 use cuda_lock_constraint::package::Package;
 use cuda_lock_constraint::solve::Problem;
 
 use super::message::{FAINT, STRONG};
-use crate::lock::Answer;
 
 /// The distributions that have a line of their own, in this order.
 const SHOWN: [&str; 7] =
@@ -67,7 +67,7 @@ pub fn rows(answer: &Answer<'_>) -> Vec<(String, String, String)> {
     }
     for name in SHOWN {
         if let Some(chosen) = answer.solution.build(name) {
-            row(name, chosen.version.to_string(), place(answer.problem, chosen.version.source()));
+            row(name, chosen.version.to_string(), place(&answer.problem, chosen.version.source()));
         }
     }
     rows

@@ -26,9 +26,10 @@ impl Code {
     #[must_use]
     pub const fn of(rule: Rule) -> Self {
         match rule {
-            Rule::BackendMismatch | Rule::CompanionMismatch | Rule::CompiledHere => {
-                Self::CompanionMismatch
-            }
+            Rule::BackendMismatch
+            | Rule::CompanionMismatch
+            | Rule::CompiledHere
+            | Rule::ExtensionSkipped => Self::CompanionMismatch,
             Rule::BrokenRelease => Self::BrokenRelease,
             Rule::CpuBuild | Rule::ForeignAccelerator => Self::CpuOnlyBuild,
             Rule::CudaMajorMismatch | Rule::LibraryCuda | Rule::TensorrtMismatch => {

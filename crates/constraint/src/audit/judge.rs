@@ -271,7 +271,7 @@ impl Case<'_> {
                 constraint.subject.0.dist_name().is_some_and(|n| n.as_str() == "onnx-weekly");
             let depends = match fact.rule {
                 Rule::OnnxDefaultModel => !weekly && !self.both_pinned(constraint),
-                Rule::CompiledHere => true,
+                Rule::CompiledHere | Rule::ExtensionSkipped => true,
                 _ => false,
             };
             if depends {

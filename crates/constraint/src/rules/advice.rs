@@ -9,7 +9,7 @@ use super::build::Build;
 use super::onnx_model::{Model, ir_symptom, stamped_by_default};
 use super::rule::Rule;
 use super::span::Table;
-use super::{onnxruntime, owner, prebuilt};
+use super::{compiled, onnxruntime, owner, prebuilt};
 use crate::constraint::{Constraint, Fact, Force};
 use crate::matrix::{self, rows};
 use crate::name::Name;
@@ -23,7 +23,8 @@ static TENSORRT: LazyLock<Table<rows::onnxruntime::TensorRt>> =
 const RUNTIME: &str = "onnxruntime";
 
 /// The rules of this module, as their facts name them.
-const RULES: [Rule; 3] = [Rule::CompiledHere, Rule::OnnxDefaultModel, Rule::TensorrtMismatch];
+const RULES: [Rule; 4] =
+    [Rule::CompiledHere, Rule::ExtensionSkipped, Rule::OnnxDefaultModel, Rule::TensorrtMismatch];
 
 /// Whether a fact is no more than advice.
 #[must_use]
@@ -39,7 +40,7 @@ pub fn constraints(build: &Build, model: Option<&Model>) -> Vec<Constraint> {
         "onnx" | "onnx-weekly" if model.is_none() => default_model(build),
         "onnx" | "onnx-weekly" => Vec::new(),
         onnxruntime::GPU => tensorrt(build),
-        _ => prebuilt::advice(build).into_iter().collect(),
+        _ => prebuilt::advice(build).into_iter().chain(compiled::advice(build)).collect(),
     }
 }
 

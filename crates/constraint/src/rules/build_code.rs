@@ -5,10 +5,11 @@ use std::sync::LazyLock;
 use pep440_rs::Version as Pep440;
 
 use super::build::Build;
-use super::onnxruntime;
 use super::span::{Fit, Found, Table};
 use super::torch::{TORCH, accelerator, backend_cuda, backend_name};
+use super::{compiled, onnxruntime};
 use crate::machine::Platform;
+use crate::matrix::rows::compiled::Dependence;
 use crate::matrix::{self, rows};
 use crate::version::SystemVersion;
 
@@ -58,8 +59,32 @@ pub fn machine_code(build: &Build, platform: Platform) -> Option<MachineCode> {
     match build.name.as_str() {
         TORCH => torch_code(build, platform),
         onnxruntime::GPU => ort_code(build, platform),
-        _ => None,
+        _ => compiled_code(build, platform),
     }
+}
+
+/// The code of a distribution that is known to need it.
+fn compiled_code(build: &Build, platform: Platform) -> Option<MachineCode> {
+    compiled::dependence(build.name).filter(|known| known.kernels == Dependence::Needed)?;
+    let found = compiled::row(build, Some(platform))?;
+    let row = found.row;
+    if row.cubins.is_empty() && row.ptx.is_empty() {
+        return None;
+    }
+    let assumed_from = match found.fit {
+        Fit::Known => None,
+        Fit::Older(at) | Fit::Newer(at) => Some(format!("{} {at}", build.name)),
+    };
+    // Without PTX nothing is compiled by the driver, and the toolkit does not matter.
+    let toolkit = row.ptx_isa.as_deref().and_then(compiled::toolkit_of);
+    Some(MachineCode {
+        cubins: &row.cubins,
+        ptx: &row.ptx,
+        toolkit: toolkit.unwrap_or_else(|| SystemVersion::new(0, 0)),
+        gaps: Vec::new(),
+        sources: &row.source,
+        assumed_from,
+    })
 }
 
 fn torch_code(build: &Build, platform: Platform) -> Option<MachineCode> {

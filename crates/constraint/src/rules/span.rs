@@ -35,6 +35,7 @@ spanned!(
     rows::onnx::Library,
     rows::onnx::Shipped,
     rows::companions::Prebuilt,
+    rows::wheels::Wheel,
 );
 
 /// Rows with their bounds read.

@@ -4,13 +4,12 @@ use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
+use cuda_lock_commands::Failure;
 use cuda_lock_formats::input::{
     DiskLoader, FileLoader, Input, LoadError, read, read_site_packages,
 };
 
 use crate::args::Audit;
-use crate::exit::Exit;
-use crate::output::message;
 
 /// What standard input is called.
 pub const STDIN: &str = "<stdin>";
@@ -51,8 +50,8 @@ impl FileLoader for Overlay {
 /// Everything that is to be judged, in the order of the command line.
 ///
 /// # Errors
-/// When something cannot be read; the reason has been printed.
-pub fn all(args: &Audit) -> Result<Vec<Subject>, Exit> {
+/// When something cannot be read.
+pub fn all(args: &Audit) -> Result<Vec<Subject>, Failure> {
     let mut subjects = Vec::new();
     for path in &args.files {
         subjects.push(of_path(path)?);
@@ -63,37 +62,28 @@ pub fn all(args: &Audit) -> Result<Vec<Subject>, Exit> {
     Ok(subjects)
 }
 
-fn of_path(path: &Path) -> Result<Subject, Exit> {
+fn of_path(path: &Path) -> Result<Subject, Failure> {
     if path.as_os_str() == "-" {
         let mut bytes = Vec::new();
         return match std::io::stdin().lock().read_to_end(&mut bytes) {
             Ok(_) => Ok(Subject::File { name: STDIN.to_owned(), bytes }),
-            Err(why) => {
-                message::error(format_args!("standard input: {why}"));
-                Err(Exit::BadInput)
-            }
+            Err(why) => Err(Failure::system(format!("standard input: {why}"))),
         };
     }
     if path.is_dir() {
-        message::error(format_args!("{} is a folder", path.display()));
-        message::help("judge the packages that are installed in it with --site-packages");
-        return Err(Exit::BadInput);
+        return Err(Failure::argument(format!("{} is a folder", path.display()))
+            .with_help("judge the packages that are installed in it with --site-packages"));
     }
     let name = path.display().to_string();
-    fs_err::read(path).map(|bytes| Subject::File { name, bytes }).map_err(|why| {
-        message::error(why);
-        Exit::BadInput
-    })
+    fs_err::read(path).map(|bytes| Subject::File { name, bytes }).map_err(Failure::system)
 }
 
 /// The folder itself, or the site-packages of the environment that it is.
-fn of_folder(path: &Path) -> Result<Subject, Exit> {
+fn of_folder(path: &Path) -> Result<Subject, Failure> {
     let wrong = |text: String| {
-        message::error(text);
-        message::help(
+        Err(Failure::argument(text).with_help(
             "name the folder that pip installs into: python -c \"import site; print(site.getsitepackages())\"",
-        );
-        Err(Exit::BadInput)
+        ))
     };
     if !path.is_dir() {
         return wrong(format!("--site-packages: {} is no folder", path.display()));

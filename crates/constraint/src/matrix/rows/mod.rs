@@ -5,6 +5,7 @@
 pub mod bound;
 pub mod broken;
 pub mod companions;
+pub mod compiled;
 pub mod conda;
 pub mod cuda;
 pub mod driver;
@@ -19,3 +20,4 @@ pub mod owners;
 pub mod products;
 pub mod python;
 pub mod torch;
+pub mod wheels;

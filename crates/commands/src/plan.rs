@@ -16,7 +16,7 @@ use cuda_lock_constraint::requirement::Requirement;
 use cuda_lock_constraint::rules::onnx_model::Model;
 use cuda_lock_constraint::solve::{Policy, Prerelease, Problem, Resolution};
 use cuda_lock_constraint::target::Target;
-use cuda_lock_fetcher::{FetcherConfig, Mode, StaticMetadata};
+use cuda_lock_fetcher::{FetcherConfig, StaticMetadata};
 use cuda_lock_formats::diagnostic::{Diagnostic, Diagnostics, Severity};
 use cuda_lock_formats::manifest::{
     self, Backends, ExcludeNewer, Manifest, PythonRequest, ResolutionMode, TargetSpec,
@@ -25,10 +25,9 @@ use cuda_lock_formats::onnx_model::read_model;
 use pep440_rs::Version as Pep440;
 use serde_spanned::Spanned;
 
-use crate::args::Network;
-use crate::exit::Exit;
-use crate::output::message;
-pub use others::other_backends;
+use crate::failure::{Failure, read_named};
+use crate::request::Network;
+pub(crate) use others::other_backends;
 pub use sources::{Sources, known, none_left};
 
 /// One target of env.toml, ready to be solved.
@@ -99,13 +98,7 @@ pub fn plan(
 pub fn fetcher(manifest: &Manifest, sources: &Sources, network: &Network) -> FetcherConfig {
     let mut config =
         FetcherConfig::new(sources.all.iter().map(|known| known.config.clone()).collect());
-    config.cache_dir.clone_from(&network.cache_dir);
-    config.no_cache = network.no_cache;
-    config.mode = match (network.offline, network.refresh) {
-        (true, _) => Mode::Offline,
-        (false, true) => Mode::Refresh,
-        (false, false) => Mode::Online,
-    };
+    network.apply(&mut config);
     config.overrides = manifest.metadata.iter().map(stated).collect();
     config.with_environment()
 }
@@ -121,16 +114,11 @@ pub fn sources(manifest: &Manifest, manifest_path: &Path) -> Result<Sources, Dia
 /// Reads env.toml.
 ///
 /// # Errors
-/// When it cannot be used; the reason has been printed.
-pub fn read_manifest(path: &Path) -> Result<Manifest, Exit> {
-    let bytes = fs_err::read(path).map_err(|error| {
-        message::error(format_args!("{error}"));
-        if error.kind() == std::io::ErrorKind::NotFound {
-            message::help("name the file, as in: cuda-lock resolve path/to/env.toml");
-        }
-        Exit::BadInput
-    })?;
-    Manifest::parse_bytes(&bytes, &path.display().to_string()).map_err(Exit::bad_input)
+/// When it cannot be read or used.
+pub fn read_manifest(path: &Path) -> Result<Manifest, Failure> {
+    let advice = "name the file, as in: cuda-lock resolve path/to/env.toml";
+    let bytes = read_named(path, advice)?;
+    Ok(Manifest::parse_bytes(&bytes, &path.display().to_string())?)
 }
 
 fn at_top(manifest: &Manifest, text: &str) -> Diagnostics {
@@ -204,7 +192,8 @@ fn model_of(manifest: &Manifest) -> Result<Option<Model>, Diagnostics> {
 }
 
 /// The model of an env.toml as the rules see it.
-pub(crate) fn model(model: Option<&manifest::Model>) -> Option<Model> {
+#[must_use]
+pub fn model(model: Option<&manifest::Model>) -> Option<Model> {
     let model = model?;
     let number = |n: &Option<Spanned<u32>>| n.as_ref().map(|n| u64::from(*n.get_ref()));
     let (opset, ir) = (number(&model.opset), number(&model.ir_version));

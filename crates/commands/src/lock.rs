@@ -1,6 +1,7 @@
 //! From a solution to the files that are written.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use cuda_lock_constraint::constraint::{Constraint, Reason};
 use cuda_lock_constraint::digest::sha256_hex;
@@ -20,6 +21,7 @@ use cuda_lock_formats::pylock::{
 use cuda_lock_formats::requirements_out::{RequirementsError, RequirementsStyle, requirements_txt};
 
 use crate::plan::{Plan, Sources};
+use crate::run::Run;
 
 /// What a lock is made of.
 pub struct Answer<'a> {
@@ -28,16 +30,23 @@ pub struct Answer<'a> {
     /// The target.
     pub plan: &'a Plan,
     /// The problem with the Python that was chosen.
-    pub problem: &'a Problem,
+    pub problem: Arc<Problem>,
     /// Every index.
     pub sources: &'a Sources,
     /// What was chosen.
-    pub solution: &'a Solution,
+    pub solution: Solution,
     /// What it means for the machine.
-    pub stack: &'a SystemStack,
+    pub stack: SystemStack,
 }
 
-impl Answer<'_> {
+impl<'a> Answer<'a> {
+    /// The answer for one target of a run.
+    #[must_use]
+    pub fn new(run: &'a Run, plan: &'a Plan, problem: Arc<Problem>, solution: Solution) -> Self {
+        let stack = solution.system_stack(&problem);
+        Self { manifest: &run.manifest, plan, problem, sources: &run.sources, solution, stack }
+    }
+
     /// The lock.
     #[must_use]
     pub fn pylock(&self) -> Pylock {

@@ -12,18 +12,18 @@ use cuda_lock_formats::pylock::{
 use pep440_rs::Version as Pep440;
 
 use super::reason::Reason;
-use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::lock::Answer;
 use crate::run::Run;
 
 /// Every pin that is not chosen again as it is, with the reason where one can be found.
 pub fn moved(
-    run: &Run<'_>,
+    run: &Run,
     old: &Pylock,
     new: &Pylock,
     answer: &Answer<'_>,
     other_facts: bool,
-) -> Result<Vec<Reason>, Exit> {
+) -> Result<Vec<Reason>, Failure> {
     let chosen: BTreeMap<Name, &LockedPackage> =
         new.packages.iter().map(|package| (package.name, package)).collect();
     let locked: BTreeMap<Name, &LockedPackage> =
@@ -38,8 +38,7 @@ pub fn moved(
             }
             is => {
                 let why = match version {
-                    Some(version) => cause(run, was, version, answer)
-                        .map_err(|error| Exit::unreadable(&error))?,
+                    Some(version) => cause(run, was, version, answer)?,
                     None => None,
                 };
                 let what = match is.and_then(|is| is.version.as_ref()) {
@@ -154,7 +153,7 @@ fn file(package: &LockedPackage) -> Option<&LockedFile> {
 
 /// Why a pin was not taken again: what its index says of it now, or what stands against it.
 fn cause(
-    run: &Run<'_>,
+    run: &Run,
     was: &LockedPackage,
     version: &Pep440,
     answer: &Answer<'_>,

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use clap::ValueEnum as _;
 use cuda_lock_constraint::catalog::Catalog;
 use cuda_lock_fetcher::Fetcher;
 use cuda_lock_formats::atomic::{Output, write_all};
@@ -12,10 +11,10 @@ use cuda_lock_formats::manifest::{self, Manifest};
 use cuda_lock_formats::problem::{FORMAT, Header, Model, ProblemFile, Recording, Replay, Upgrade};
 use serde_spanned::Spanned;
 
-use crate::args::{self, Resolve, Within};
-use crate::exit::Exit;
-use crate::output::message;
+use crate::failure::{Failure, read_file};
 use crate::plan::{Plan, Sources};
+use crate::request::{self, Request, Targets};
+use crate::run::Run;
 
 /// Where the answers of a run come from, and whether they are written down.
 pub enum Answers {
@@ -78,20 +77,16 @@ impl Answers {
     }
 }
 
-/// Reads a problem file: the command line it was written for, env.toml, and the answers.
+/// Reads a problem file: what it was written for, env.toml, and the answers.
 ///
 /// # Errors
-/// When it cannot be used; the reason has been printed.
-pub fn read(args: &Resolve, path: &Path) -> Result<(Resolve, Manifest, Answers), Exit> {
-    let bytes = fs_err::read(path).map_err(|error| {
-        message::error(error);
-        Exit::BadInput
-    })?;
+/// When it cannot be used.
+pub(crate) fn read(path: &Path) -> Result<(Request, Manifest, Answers), Failure> {
+    let bytes = read_file(path)?;
     let name = path.display().to_string();
-    let ProblemFile { header, records } =
-        ProblemFile::parse(&bytes, &name).map_err(Exit::bad_input)?;
+    let ProblemFile { header, records } = ProblemFile::parse(&bytes, &name)?;
     // Messages speak of env.toml as its owner knows it.
-    let mut manifest = Manifest::parse(&header.manifest, "env.toml").map_err(Exit::bad_input)?;
+    let mut manifest = Manifest::parse(&header.manifest, "env.toml")?;
     if let Some(model) = &header.model {
         let number = |value| Some(Spanned::new(0..0, u32::try_from(value).unwrap_or(u32::MAX)));
         manifest.model = Some(manifest::Model {
@@ -101,33 +96,30 @@ pub fn read(args: &Resolve, path: &Path) -> Result<(Resolve, Manifest, Answers),
         });
     }
     let replay = Replay::new(&ProblemFile { header: header.clone(), records });
-    let args = Resolve {
-        manifest: "env.toml".into(),
-        target: header.target.clone(),
-        exclude_newer: header.exclude_newer.clone(),
+    let exclude_newer = header.exclude_newer.as_ref().map(|text| text.parse()).transpose();
+    let request = Request {
+        targets: match &header.target {
+            Some(name) => Targets::One(Some(name.clone())),
+            None => Targets::All,
+        },
         upgrade: flags(&header.upgrade),
-        dry_run: true,
-        problem: None,
-        ..args.clone()
+        exclude_newer: exclude_newer
+            .map_err(|error| Failure::argument(format!("--exclude-newer: {error}")))?,
+        ..Request::new("env.toml")
     };
-    Ok((args, manifest, Answers::Saved(replay, Box::new(header))))
+    Ok((request, manifest, Answers::Saved(replay, Box::new(header))))
 }
 
-/// Writes what `answers` noted, if they did.
+/// Writes what a run noted, if it did.
 ///
 /// # Errors
-/// When the file cannot be written; the reason has been printed.
-pub fn save(
-    args: &Resolve,
-    manifest: &Manifest,
-    answers: &Answers,
-    (plans, locks): (&[Plan], BTreeMap<String, String>),
-) -> Result<(), Exit> {
-    let (Some(path), Answers::Noted(recording)) = (&args.save_problem, answers) else {
+/// When the file cannot be written.
+pub(crate) fn save(run: &Run, path: &Path, locks: BTreeMap<String, String>) -> Result<(), Failure> {
+    let Run { request, manifest, answers: Answers::Noted(recording), .. } = run else {
         return Ok(());
     };
     let read_model = manifest.model.as_ref().is_some_and(|model| model.onnx.is_some());
-    let model = plans.iter().find_map(|plan| {
+    let model = run.plans.iter().find_map(|plan| {
         let model = plan.problem.model.as_ref().filter(|_| read_model)?;
         Some(Model { opset: model.opset?, ir: model.ir? })
     });
@@ -135,44 +127,33 @@ pub fn save(
         format: FORMAT,
         program: env!("CARGO_PKG_VERSION").to_owned(),
         manifest: manifest.source().text().to_owned(),
-        target: args.target.clone(),
-        exclude_newer: args.exclude_newer.clone(),
+        target: match &request.targets {
+            Targets::One(name) => name.clone(),
+            Targets::All => None,
+        },
+        exclude_newer: request.exclude_newer.as_ref().map(|date| date.text.clone()),
         upgrade: Upgrade {
-            all: args.upgrade.upgrade,
-            stack: args.upgrade.upgrade_stack,
-            packages: args.upgrade.upgrade_package.clone(),
-            within: args
-                .upgrade
-                .within
-                .and_then(|within| Some(within.to_possible_value()?.get_name().to_owned())),
+            all: request.upgrade.all,
+            stack: request.upgrade.stack,
+            packages: request.upgrade.packages.clone(),
+            within: request.upgrade.within.map(|within| within.as_str().to_owned()),
         },
         model,
         locks,
     };
     let compressed = path.extension().is_some_and(|extension| extension == "gz");
-    let content = ProblemFile::new(header, recording).to_bytes(compressed).map_err(|error| {
-        message::error(error);
-        Exit::No
-    })?;
-    write_all(&[Output { path, content: &content }]).map_err(|error| {
-        message::error(error);
-        Exit::BadInput
-    })?;
-    if !args.quiet {
-        message::help(format_args!(
-            "the problem is in {}; solve it again with: cuda-lock resolve --problem {}",
-            path.display(),
-            path.display()
-        ));
-    }
+    let content = ProblemFile::new(header, recording)
+        .to_bytes(compressed)
+        .map_err(|error| Failure::Unwritable(error.to_string()))?;
+    write_all(&[Output { path, content: &content }]).map_err(Failure::system)?;
     Ok(())
 }
 
-fn flags(upgrade: &Upgrade) -> args::Upgrade {
-    args::Upgrade {
-        upgrade: upgrade.all,
-        upgrade_package: upgrade.packages.clone(),
-        upgrade_stack: upgrade.stack,
-        within: upgrade.within.as_deref().and_then(|text| Within::from_str(text, false).ok()),
+fn flags(upgrade: &Upgrade) -> request::Upgrade {
+    request::Upgrade {
+        all: upgrade.all,
+        packages: upgrade.packages.clone(),
+        stack: upgrade.stack,
+        within: upgrade.within.as_deref().and_then(|text| text.parse().ok()),
     }
 }

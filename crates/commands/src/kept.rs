@@ -10,8 +10,8 @@ use cuda_lock_formats::lock_diff::is_stack;
 use cuda_lock_formats::pylock::Pylock;
 use pep440_rs::Version;
 
-use crate::args::{Upgrade, Within};
 use crate::plan::Plan;
+use crate::request::{Upgrade, Within};
 
 /// What the upgrade flags say. Without any of them every pin is kept while it holds.
 pub struct Kept {
@@ -27,7 +27,7 @@ impl Kept {
     /// # Errors
     /// What is wrong with an `--upgrade-package`.
     pub fn new(flags: &Upgrade) -> Result<Self, String> {
-        let named = flags.upgrade_package.iter().map(|text| {
+        let named = flags.packages.iter().map(|text| {
             let requirement: Requirement =
                 text.parse().map_err(|error| format!("--upgrade-package {text}: {error}"))?;
             let plain = requirement.extras.is_empty()
@@ -42,8 +42,8 @@ impl Kept {
             }
         });
         Ok(Self {
-            all_move: flags.upgrade,
-            stack_moves: flags.upgrade_stack,
+            all_move: flags.all,
+            stack_moves: flags.stack,
             named: named.collect::<Result<_, _>>()?,
             within: flags.within,
         })

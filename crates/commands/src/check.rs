@@ -9,26 +9,44 @@ mod pins;
 mod reason;
 mod text;
 
-use std::io::Write as _;
 use std::path::Path;
 
 use cuda_lock_constraint::matrix;
 use cuda_lock_constraint::solve::{Conflict, SolveError};
 use cuda_lock_formats::pylock::{LockMetadata, Pylock};
 
-use self::reason::{FileReport, Reason, Report};
-use crate::args::Format;
+use self::reason::Reason;
+pub use self::reason::{FileReport, Report, Row};
 use crate::digests;
-use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::lock::{Answer, requirements_of};
-use crate::output::progress::Progress;
-use crate::output::{conflict, message};
 use crate::plan::Plan;
 use crate::run::{Paths, Run};
 use crate::targets::Solved;
 
+/// What a check found, and what is to be said beside it.
+pub struct Checked {
+    /// Each file, up to date or not.
+    pub report: Report,
+    /// In the order in which the targets were solved again.
+    pub remarks: Vec<Remark>,
+}
+
+/// Something that a person should know beside the state of the files.
+pub enum Remark {
+    /// A warning of the solution.
+    Warning(String),
+    /// A target has no solution any more.
+    Unsolvable {
+        /// Its name.
+        target: Option<String>,
+        /// What collides.
+        conflict: Box<Conflict>,
+    },
+}
+
 /// The lock of one target on its way through the check.
-struct Checked<'p> {
+struct Pending<'p> {
     plan: &'p Plan,
     paths: Paths,
     /// The lock, when it can be read.
@@ -37,33 +55,36 @@ struct Checked<'p> {
     reasons: Vec<Reason>,
 }
 
-/// Checks the files of every target.
-pub(super) fn all(run: &Run<'_>, plans: &[Plan], progress: &Progress) -> Result<Exit, Exit> {
-    let mut checked = Vec::with_capacity(plans.len());
-    for plan in plans {
-        let paths = Paths::new(&run.args.manifest, plan.spec.name.as_deref());
-        let (lock, reasons) = check_lock(run, plan, &paths.lock)?;
-        checked.push(Checked { plan, paths, lock, reasons });
+impl Run {
+    /// Checks the files of every target.
+    ///
+    /// # Errors
+    /// When an index could not be read, or a file that is there.
+    pub fn check(&self) -> Result<Checked, Failure> {
+        let mut pending = Vec::with_capacity(self.plans.len());
+        for plan in &self.plans {
+            let paths = self.paths(plan);
+            let (lock, reasons) = check_lock(self, plan, &paths.lock)?;
+            pending.push(Pending { plan, paths, lock, reasons });
+        }
+        let mut remarks = Vec::new();
+        solve_again(self, &mut pending, &mut remarks)?;
+        let mut files = Vec::new();
+        for Pending { plan, paths, lock, reasons } in pending {
+            files.push(FileReport::new(&paths.lock, reasons));
+            let reasons = check_requirements(self, plan, &paths.requirements, lock.as_ref());
+            files.push(FileReport::new(&paths.requirements, reasons));
+        }
+        Ok(Checked { report: Report::new(files), remarks })
     }
-    solve_again(run, &mut checked, progress)?;
-    let mut files = Vec::new();
-    for Checked { plan, paths, lock, reasons } in checked {
-        files.push(FileReport::new(&paths.lock, reasons));
-        let reasons = check_requirements(run, plan, &paths.requirements, lock.as_ref());
-        files.push(FileReport::new(&paths.requirements, reasons));
-    }
-    let report = Report::new(files);
-    let exit = if report.up_to_date { Exit::Ok } else { Exit::No };
-    print(run, &report);
-    Ok(exit)
 }
 
 /// The lock, when it can be read, and what is wrong with it that needs no index to see.
 fn check_lock(
-    run: &Run<'_>,
+    run: &Run,
     plan: &Plan,
     path: &Path,
-) -> Result<(Option<Pylock>, Vec<Reason>), Exit> {
+) -> Result<(Option<Pylock>, Vec<Reason>), Failure> {
     let Some(text) = read(path)? else { return Ok((None, vec![Reason::Missing])) };
     let lock = match Pylock::parse(&text, &path.display().to_string()) {
         Ok(lock) => lock,
@@ -82,58 +103,50 @@ fn check_lock(
 
 /// Solves the targets again whose locks had nothing wrong so far, together, with their pins preferred.
 fn solve_again(
-    run: &Run<'_>,
-    checked: &mut [Checked<'_>],
-    progress: &Progress,
-) -> Result<(), Exit> {
+    run: &Run,
+    checked: &mut [Pending<'_>],
+    remarks: &mut Vec<Remark>,
+) -> Result<(), Failure> {
     let good = checked.iter().filter(|checked| checked.reasons.is_empty());
     let work: Vec<(&Plan, Option<&Pylock>)> =
         good.map(|checked| (checked.plan, checked.lock.as_ref())).collect();
-    let parties = run.agreed(&work);
-    progress.clear();
+    let mut notes = Vec::new();
+    let parties = run.agreed(&work, &mut notes);
+    remarks.extend(notes.into_iter().map(Remark::Warning));
     let good = checked.iter_mut().filter(|checked| checked.reasons.is_empty());
     for (checked, party) in good.zip(parties) {
         let Some((lock, tool)) = checked.lock.as_ref().and_then(|l| Some((l, l.tool.as_ref()?)))
         else {
             continue;
         };
-        checked.reasons = check_pins(run, checked.plan, (lock, tool), party.outcome)?;
+        checked.reasons = check_pins(run, checked.plan, (lock, tool), party.outcome, remarks)?;
     }
     Ok(())
 }
 
 /// Whether what was solved again is the same lock.
 fn check_pins(
-    run: &Run<'_>,
+    run: &Run,
     plan: &Plan,
     (lock, tool): (&Pylock, &LockMetadata),
     solved: Solved,
-) -> Result<Vec<Reason>, Exit> {
+    remarks: &mut Vec<Remark>,
+) -> Result<Vec<Reason>, Failure> {
     let (problem, mut solution) = match solved {
         Ok(solved) => solved,
         Err(SolveError::Conflict(found)) => {
-            explain(run, plan, &found);
             let facts = found.statements().into_iter().map(|statement| statement.text).collect();
+            let target = plan.spec.name.clone();
+            remarks.push(Remark::Unsolvable { target, conflict: found });
             return Ok(vec![Reason::Unsolvable(facts)]);
         }
-        Err(SolveError::Catalog(error)) => return Err(Exit::unreadable(&error)),
+        Err(SolveError::Catalog(error)) => return Err(error.into()),
     };
     // Nothing is downloaded here: a digest that the lock has and the index lacks is taken as it is.
-    let without =
-        digests::complete(&mut solution, Some(lock), None).map_err(|e| Exit::unreadable(&e))?;
+    let without = digests::complete(&mut solution, Some(lock), None)?;
     solution.warnings.extend(without);
-    for warning in &solution.warnings {
-        message::warning(warning);
-    }
-    let system = solution.system_stack(&problem);
-    let answer = Answer {
-        manifest: run.manifest,
-        plan,
-        problem: &problem,
-        sources: run.sources,
-        solution: &solution,
-        stack: &system,
-    };
+    remarks.extend(solution.warnings.iter().cloned().map(Remark::Warning));
+    let answer = Answer::new(run, plan, problem, solution);
     let mut now = answer.pylock();
     let other_facts = tool.matrices != matrix::REVISION;
     let mut reasons = pins::moved(run, lock, &now, &answer, other_facts)?;
@@ -152,12 +165,7 @@ fn check_pins(
 }
 
 /// requirements.txt must be what the lock beside it gives.
-fn check_requirements(
-    run: &Run<'_>,
-    plan: &Plan,
-    path: &Path,
-    lock: Option<&Pylock>,
-) -> Vec<Reason> {
+fn check_requirements(run: &Run, plan: &Plan, path: &Path, lock: Option<&Pylock>) -> Vec<Reason> {
     let text = match read(path) {
         Ok(Some(text)) => text,
         Ok(None) => return vec![Reason::Missing],
@@ -165,7 +173,7 @@ fn check_requirements(
     };
     // Without a lock of this program there is nothing to compare with, and the lock's own reason says what to do.
     let Some(lock) = lock.filter(|lock| lock.tool.is_some()) else { return Vec::new() };
-    match requirements_of(lock, run.manifest, plan) {
+    match requirements_of(lock, &run.manifest, plan) {
         Ok(written) => {
             text::first_difference(&text, &written).map(Reason::Differs).into_iter().collect()
         }
@@ -174,50 +182,10 @@ fn check_requirements(
 }
 
 /// A file, `None` when there is none.
-fn read(path: &Path) -> Result<Option<String>, Exit> {
+fn read(path: &Path) -> Result<Option<String>, Failure> {
     match fs_err::read(path) {
         Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(error) => {
-            message::error(error);
-            Err(Exit::BadInput)
-        }
-    }
-}
-
-fn explain(run: &Run<'_>, plan: &Plan, found: &Conflict) {
-    if run.args.format == Format::Json {
-        return;
-    }
-    if let Some(target) = &plan.spec.name {
-        message::line(format_args!("target {target}:"));
-    }
-    conflict::print(found, run.args.verbose);
-}
-
-fn print(run: &Run<'_>, report: &Report) {
-    let mut out = anstream::stdout();
-    if run.args.format == Format::Json {
-        if let Ok(text) = serde_json::to_string_pretty(report) {
-            let _ = writeln!(out, "{text}");
-        }
-        return;
-    }
-    for file in &report.files {
-        if file.up_to_date {
-            if !run.args.quiet {
-                let _ = writeln!(out, "up to date: {}", file.path);
-            }
-            continue;
-        }
-        message::line(format_args!("stale: {}", file.path));
-        for reason in &file.reasons {
-            message::line(format_args!("  - {}", reason.text));
-        }
-    }
-    if !report.up_to_date {
-        message::help(
-            "to write the files anew, keeping every pin that holds, run: cuda-lock resolve",
-        );
+        Err(error) => Err(Failure::system(error)),
     }
 }
