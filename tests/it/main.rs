@@ -15,6 +15,7 @@ mod conformance;
 mod diff;
 mod examples;
 mod explain;
+mod laws;
 #[cfg(unix)]
 mod pipeline;
 mod problem;

@@ -52,7 +52,7 @@ impl<'a> Answer<'a> {
     pub fn pylock(&self) -> Pylock {
         let mut lock = Pylock::new();
         lock.requires_python = Some(self.requires_python());
-        let markers = patches::partly_needed(self.problem, self.solution);
+        let markers = patches::partly_needed(&self.problem, &self.solution);
         lock.packages = self
             .solution
             .builds
@@ -104,7 +104,7 @@ impl<'a> Answer<'a> {
         if !target.series {
             return format!("=={}", target.python);
         }
-        let excluded = patches::excluded(self.problem, self.solution);
+        let excluded = patches::excluded(&self.problem, &self.solution);
         let all = target.patches();
         let first = all.iter().zip(&excluded).take_while(|(one, other)| one == other).count();
         let low = (first > 0).then(|| all.get(first)).flatten().map(|low| format!(",>={low}"));

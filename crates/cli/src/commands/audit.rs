@@ -2,11 +2,11 @@
 
 mod around;
 mod ask;
+mod folder;
 mod gather;
 mod indexes;
 mod installed;
 mod levels;
-mod libraries;
 mod machine;
 mod mend;
 mod subject;
@@ -170,8 +170,7 @@ impl Auditor<'_> {
             self.complete(asked);
             let sources = self.indexes.for_solving(&asked.question.indexes);
             look_ahead(&asked.question, &sources, &self.catalog);
-            let mut verdict = audit(&asked.question, &*self.catalog);
-            libraries::judge(&input, asked, &mut verdict);
+            let verdict = audit(&asked.question, &*self.catalog);
             let mut fixes = Vec::new();
             if !self.args.no_solve {
                 let case = Case { subject, overlay, input: &input, asked, verdict: &verdict };
@@ -200,8 +199,7 @@ impl Auditor<'_> {
         let place = gather::input(input, report);
         for mut asked in all {
             self.complete(&mut asked);
-            let mut verdict = audit(&asked.question, &*self.catalog);
-            libraries::judge(input, &asked, &mut verdict);
+            let verdict = audit(&asked.question, &*self.catalog);
             gather::verdict(input, &asked, verdict, Vec::new(), place, report);
         }
     }
@@ -217,7 +215,7 @@ fn config(args: &Audit, indexes: &Indexes) -> FetcherConfig {
     let mut config = FetcherConfig::new(indexes.configs.clone());
     args.network.typed().apply(&mut config);
     // An index that does not answer is said to be unchecked; nobody should wait long for that.
-    config.patience.retries = 1;
-    config.patience.connect = Duration::from_secs(5);
+    config.patience.retries = 0;
+    config.patience.connect = Duration::from_millis(2500);
     config.with_environment()
 }

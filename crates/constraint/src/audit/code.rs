@@ -1,7 +1,7 @@
 //! Codes of findings: how rules map to them, and what is documented about each.
 
 use super::finding::Severity;
-use super::table::Code;
+pub use super::table::Code;
 use crate::rules::Rule;
 
 /// What is documented about a code.

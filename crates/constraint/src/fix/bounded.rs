@@ -1,11 +1,12 @@
 //! A catalog that stops answering after so many questions, so that a search ends.
 //!
 //! A solve asks the same questions in the same order every time, so counting them bounds it by work that does not depend on
-//! the speed of the machine or of a network. The clock is a second bound, for an index that answers very slowly.
+//! the speed of the machine or of a network. The clock is a second bound. A search may ask that it stands still while an index
+//! answers, so that a cold cache and a warm one end alike.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::catalog::{Catalog, CatalogError, File, Metadata, OnMetadata, OnProject, Project};
 use crate::name::Name;
@@ -27,12 +28,29 @@ pub(crate) struct Bounded {
     deadline: Instant,
     asked: AtomicU64,
     late: AtomicBool,
+    /// What was spent on waiting, when that does not count.
+    waited: Option<Arc<AtomicU64>>,
 }
 
 impl Bounded {
     pub(crate) fn new(inner: Arc<dyn Catalog>, questions: u64, deadline: Instant) -> Self {
         let (asked, late) = (AtomicU64::new(0), AtomicBool::new(false));
-        Self { inner, questions, deadline, asked, late }
+        Self { inner, questions, deadline, asked, late, waited: None }
+    }
+
+    /// The same with a clock that stands still while an index answers; `waited` are the nanoseconds of all solves of a search.
+    pub(crate) fn without_waiting(mut self, waited: Arc<AtomicU64>) -> Self {
+        self.waited = Some(waited);
+        self
+    }
+
+    fn timed<T>(&self, ask: impl FnOnce() -> T) -> T {
+        let Some(waited) = &self.waited else { return ask() };
+        let start = Instant::now();
+        let answer = ask();
+        let spent = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        waited.fetch_add(spent, Ordering::Relaxed);
+        answer
     }
 
     /// Set once a question was not answered.
@@ -47,7 +65,8 @@ impl Bounded {
         if self.asked.fetch_add(1, Ordering::Relaxed) >= self.questions {
             return Err(CatalogError::Offline("enough was asked".into()));
         }
-        if Instant::now() < self.deadline {
+        let waited = self.waited.as_ref().map_or(0, |waited| waited.load(Ordering::Relaxed));
+        if Instant::now() < self.deadline + Duration::from_nanos(waited) {
             return Ok(());
         }
         self.late.store(true, Ordering::Relaxed);
@@ -58,7 +77,7 @@ impl Bounded {
 impl Catalog for Bounded {
     fn project(&self, source: SourceId, name: Name) -> Result<Option<Arc<Project>>, CatalogError> {
         self.check()?;
-        self.inner.project(source, name)
+        self.timed(|| self.inner.project(source, name))
     }
 
     fn metadata(
@@ -68,7 +87,7 @@ impl Catalog for Bounded {
         file: &File,
     ) -> Result<Arc<Metadata>, CatalogError> {
         self.check()?;
-        self.inner.metadata(source, name, file)
+        self.timed(|| self.inner.metadata(source, name, file))
     }
 
     fn expect_project(&self, source: SourceId, name: Name, then: OnProject) {
@@ -90,8 +109,6 @@ impl Catalog for Bounded {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     struct Empty;

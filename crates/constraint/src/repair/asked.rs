@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use pep440_rs::Version as Pep440;
 
-use crate::audit::{Code, Question, Verdict, audit};
+use crate::audit::{Code, Finding, Question, Verdict, audit};
 use crate::catalog::Catalog;
 use crate::constraint::{Force, Reason};
 use crate::machine::Libraries;
@@ -31,13 +31,13 @@ pub(super) fn target(
     let guess = question.target.asked_python();
     let rows = matrix::python().minor.iter().rev();
     let others = rows.filter_map(|row| row.version.parse::<Pep440>().ok());
-    let before: BTreeSet<_> = verdict.findings.iter().map(|f| (f.code, f.package)).collect();
+    let before: BTreeSet<_> = verdict.findings.iter().flat_map(Finding::keys).collect();
     std::iter::once(guess).chain(others).find_map(|python| {
         let target = question.target.with_python(&python);
         let asked = Question { target, python_known: true, ..question.clone() };
         let refused = audit(&asked, catalog).findings.into_iter().any(|finding| {
             finding.code == Code::PythonUnsupported
-                && !before.contains(&(finding.code, finding.package))
+                && finding.keys().any(|key| !before.contains(&key))
         });
         (!refused).then_some(asked.target)
     })

@@ -122,6 +122,12 @@ impl Marker {
         self.expression.names_patch()
     }
 
+    /// Whether a version of Python occurs in it.
+    #[must_use]
+    pub fn names_python(&self) -> bool {
+        self.expression.names_python()
+    }
+
     /// The marker as it was written.
     #[must_use]
     pub fn as_str(&self) -> &str {
@@ -206,6 +212,18 @@ impl Expression {
                 open.push(last);
                 Self::Or(open)
             }
+        }
+    }
+
+    fn names_python(&self) -> bool {
+        match self {
+            Self::Constant(_) | Self::Extra { .. } => false,
+            Self::Compare(comparison) => {
+                let python =
+                    |operand: &Operand| matches!(operand, Operand::Variable(v) if v.is_python());
+                python(&comparison.left) || python(&comparison.right)
+            }
+            Self::And(parts) | Self::Or(parts) => parts.iter().any(Self::names_python),
         }
     }
 

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 use std::sync::{Arc, OnceLock};
 
-use pep440_rs::{Operator, VersionSpecifier, VersionSpecifiers};
+use pep440_rs::{Operator, Version as Pep440, VersionSpecifier, VersionSpecifiers};
 
 use super::Mode;
 use super::cursor::Cursor;
@@ -78,6 +78,20 @@ impl Requirement {
     #[must_use]
     pub fn mentions_prerelease(&self) -> bool {
         specifiers_mention_prerelease(&self.specifiers)
+    }
+
+    /// The one version that it pins.
+    #[must_use]
+    pub fn pinned(&self) -> Option<&Pep440> {
+        let exact =
+            |s: &&VersionSpecifier| matches!(s.operator(), Operator::Equal | Operator::ExactEqual);
+        self.specifiers.iter().find(exact).map(VersionSpecifier::version)
+    }
+
+    /// Whether its marker looks at the version of Python.
+    #[must_use]
+    pub fn hangs_on_python(&self) -> bool {
+        self.marker.as_ref().is_some_and(|marker| marker.names_python())
     }
 
     /// True when it pins one version with `==`: that opts in to a release which its author withdrew.

@@ -111,10 +111,10 @@ fn lack(line: &str) -> Option<String> {
 
 /// What the loader prints: the name of a symbol that is missing.
 fn symptom(row: &Wheel) -> Option<String> {
-    let symbols =
+    let mut symbols =
         row.lacks.iter().filter_map(|line| line.split_once(' ')).map(|(_, symbol)| symbol);
     symbols
-        .last()
+        .next_back()
         .filter(|symbol| !symbol.contains(' '))
         .map(|symbol| format!("undefined symbol: {symbol}"))
 }

@@ -4,7 +4,9 @@ use pep440_rs::Version as Pep440;
 
 use super::rule::Rule;
 use crate::constraint::Fact;
+use crate::machine::Platform;
 use crate::matrix;
+use crate::matrix::rows::python::{InstallerFact, OneVersion, Utf8};
 
 /// A pip, and what brings it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,6 +61,32 @@ pub fn refuses(pip: &Pip, file: &str) -> Option<Fact> {
         sources: row.source.clone(),
         symptom: Some(format!("ERROR: {file} is not a supported wheel on this platform.")),
     })
+}
+
+/// From which pip on releases with METADATA that PEP 440 does not allow are refused.
+#[must_use]
+pub fn strict_metadata() -> &'static InstallerFact {
+    &matrix::python().strict_metadata
+}
+
+/// From which pip on a requirements file is UTF-8, on a platform where older ones read it in another encoding.
+#[must_use]
+pub fn system_encoding(platform: Platform) -> Option<&'static Utf8> {
+    let row = &matrix::python().utf8;
+    row.platforms.iter().any(|other| other == platform.as_str()).then_some(row)
+}
+
+/// The tool that locks one version for all platforms.
+#[must_use]
+pub fn one_version() -> &'static OneVersion {
+    &matrix::python().one_version
+}
+
+/// The Python that a file is read for when none is known: the one that most releases have wheels for.
+#[must_use]
+pub fn assumed_python() -> Pep440 {
+    let row = &matrix::python().assumed;
+    row.version.parse().unwrap_or_else(|_| Pep440::new([3]))
 }
 
 #[cfg(test)]

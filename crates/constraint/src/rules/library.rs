@@ -12,8 +12,11 @@ use super::limit::{
 };
 use super::rule::Rule;
 use crate::constraint::{Constraint, Force};
+use crate::machine::Platform;
 use crate::matrix;
-use crate::matrix::rows::libraries::{Floor, Layer, Library};
+use crate::matrix::rows::libraries::{
+    Floor, Layer, Library, SearchOrder, SecondCudnn, SuppliedLayer, Supply,
+};
 use crate::name::Name;
 use crate::package::Package;
 use crate::version::{DistVersion, Range, SourceId, SystemVersion, Version, dist_range};
@@ -252,6 +255,41 @@ pub fn placeholder(name: Name) -> Option<(Name, std::sync::Arc<crate::constraint
     let (real, _) = name.as_str().rsplit_once('-')?;
     let text = format!("{name} is an empty package: the library is published as {real}");
     Some((Name::new(real).ok()?, fact(Rule::Placeholder, text, &row.source)))
+}
+
+/// The layer whose library the wheels of a distribution supply: [`Package::Cuda`] for those of the CUDA runtime and of cuBLAS,
+/// [`Package::Cudnn`] for those of cuDNN. Where one is installed, what an image or the system has of the layer does not count.
+#[must_use]
+pub fn brings(name: Name) -> Option<Package> {
+    let supplies = |row: &Supply| {
+        let starts = |file: &String| row.stems.iter().any(|stem| file.starts_with(stem.as_str()));
+        rows_of(name).iter().flat_map(|entry| &entry.row.files).any(starts)
+    };
+    let row = matrix::libraries().supply.iter().find(|row| supplies(row))?;
+    Some(match row.layer {
+        SuppliedLayer::Cuda => Package::Cuda,
+        SuppliedLayer::Cudnn => Package::Cudnn,
+    })
+}
+
+/// Whether a distribution is one that nobody asks for by name: a file that lists it records what is installed.
+#[must_use]
+pub fn is_brought_along(name: Name) -> bool {
+    let others = &matrix::libraries().brought_along.names;
+    is_library(name) || others.iter().any(|other| other == name.as_str())
+}
+
+/// Which libraries a process finds first.
+#[must_use]
+pub fn search_order() -> &'static SearchOrder {
+    &matrix::libraries().search_order
+}
+
+/// What is known of a second cuDNN on a platform where builds of torch carry theirs inside.
+#[must_use]
+pub fn second_cudnn(platform: Platform) -> Option<&'static SecondCudnn> {
+    let row = &matrix::libraries().second_cudnn;
+    row.platforms.iter().any(|other| other == platform.as_str()).then_some(row)
 }
 
 /// The projects whose wheels supply the shared library `file` (`libcudart.so.12`, `cudart64_12.dll`), in the order of

@@ -140,7 +140,7 @@ fn library(build: &Build) -> Option<Constraint> {
 /// a model may be too new for every runtime, although its operators are not.
 #[must_use]
 pub fn stamped_by_default(build: &Build) -> Option<(u64, u64)> {
-    if !matches!(build.name.as_str(), "onnx" | "onnx-weekly") {
+    if !is_onnx(build.name) {
         return None;
     }
     let found = LIBRARY.find(&build.release()?, |_| true)?;
@@ -181,6 +181,18 @@ fn fill(text: &str, placeholder: &str, number: Option<u64>) -> String {
 /// What a runtime says of a model whose IR version is above its own.
 pub(super) fn ir_symptom(ir: Option<u64>, max: Option<u64>) -> Option<String> {
     Some(fill(&fill(symptom(Rule::IrTooNew)?, "{ir}", ir), "{max}", max))
+}
+
+/// Whether a distribution is onnx, in releases or as a weekly build.
+#[must_use]
+pub fn is_onnx(name: Name) -> bool {
+    is_weekly(name) || name.as_str() == "onnx"
+}
+
+/// Whether a distribution is the weekly build of onnx, which is there for what the next release writes.
+#[must_use]
+pub fn is_weekly(name: Name) -> bool {
+    name.as_str() == "onnx-weekly"
 }
 
 #[cfg(test)]

@@ -38,6 +38,8 @@ pub struct Target {
     pub text: String,
     /// Public sources.
     pub sources: Vec<String>,
+    /// True when the release is not among the facts and a neighbour's row was taken.
+    pub assumed: bool,
 }
 
 /// How `matrices/onnxruntime.toml` names an origin.
@@ -64,6 +66,7 @@ pub fn target(build: &Build) -> Option<Target> {
             cudnn_major,
             text: format!("asks for CUDA {cuda_major} and cuDNN {cudnn_major} in its extras"),
             sources: vec![format!("METADATA of {}", build.title())],
+            assumed: false,
         });
     }
     let found = found?;
@@ -77,6 +80,7 @@ pub fn target(build: &Build) -> Option<Target> {
             found.fit.assumption()
         ),
         sources: found.row.source.clone(),
+        assumed: found.fit != Fit::Known,
     })
 }
 

@@ -18,6 +18,76 @@ pub struct File {
     pub cudnn_release: Vec<CudnnRelease>,
     /// Which cuDNN serves a program that was built with another one.
     pub cudnn_abi: CudnnAbi,
+    /// The files that are the library of a layer.
+    pub supply: Vec<Supply>,
+    /// What nobody asks for by name.
+    pub brought_along: BroughtAlong,
+    /// Which libraries a process finds first.
+    pub search_order: SearchOrder,
+    /// A second cuDNN beside the one inside torch.
+    pub second_cudnn: SecondCudnn,
+}
+
+/// A layer that wheels supply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SuppliedLayer {
+    /// The CUDA runtime and what lies above it.
+    Cuda,
+    /// cuDNN.
+    Cudnn,
+}
+
+/// The files that are the library of a layer.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Supply {
+    /// The layer.
+    pub layer: SuppliedLayer,
+    /// How the names of its files begin.
+    pub stems: Vec<String>,
+    /// Public sources.
+    pub source: Vec<String>,
+}
+
+/// Distributions that nobody asks for by name, beside the wheels of libraries.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BroughtAlong {
+    /// The projects.
+    pub names: Vec<String>,
+    /// Public sources.
+    pub source: Vec<String>,
+}
+
+/// Which libraries a process finds first.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SearchOrder {
+    /// The fact in words.
+    pub text: String,
+    /// What people meet with an older CUDA in front.
+    pub cuda_symptom: String,
+    /// What people meet with another cuDNN in front.
+    pub cudnn_symptom: String,
+    /// Public sources.
+    pub source: Vec<String>,
+}
+
+/// A second cuDNN beside the one inside torch.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SecondCudnn {
+    /// The platforms on which torch carries its cuDNN.
+    pub platforms: Vec<String>,
+    /// The fact in words.
+    pub text: String,
+    /// What people meet.
+    pub symptom: String,
+    /// What to do.
+    pub fix: String,
+    /// Public sources.
+    pub source: Vec<String>,
 }
 
 /// What the version of a wheel is.

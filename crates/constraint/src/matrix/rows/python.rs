@@ -12,6 +12,52 @@ pub struct File {
     pub pip: Vec<Pip>,
     /// The first pip that knows a platform tag.
     pub platform_tag: Vec<PlatformTag>,
+    /// The first pip that refuses releases with METADATA that PEP 440 does not allow.
+    pub strict_metadata: InstallerFact,
+    /// The first pip that reads requirements files as UTF-8 on every platform.
+    pub utf8: Utf8,
+    /// The version that a file is read for when none is known.
+    pub assumed: Minor,
+    /// A tool that locks one version for all platforms.
+    pub one_version: OneVersion,
+}
+
+/// What installers do from a release on.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct InstallerFact {
+    /// The first pip that does.
+    pub pip: String,
+    /// The fact in words.
+    pub text: String,
+    /// Public sources.
+    pub source: Vec<String>,
+}
+
+/// The first pip that reads requirements files as UTF-8 on every platform.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Utf8 {
+    /// The first pip.
+    pub pip: String,
+    /// The platforms on which older ones read them in another encoding.
+    pub platforms: Vec<String>,
+    /// The fact in words.
+    pub text: String,
+    /// Public sources.
+    pub source: Vec<String>,
+}
+
+/// A tool that locks one version for all platforms.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OneVersion {
+    /// The tool's documentation, as it is quoted.
+    pub tool: String,
+    /// The fact in words.
+    pub text: String,
+    /// Public sources.
+    pub source: Vec<String>,
 }
 
 /// The pip that a system or a Python brings.

@@ -13,7 +13,7 @@ use crate::version::{DistVersion, Range, SourceId, Version};
 
 /// What the facts say about a release on the index of a backend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Standing {
+pub(in crate::audit) enum Standing {
     /// It is there.
     There,
     /// It never was.
@@ -23,7 +23,7 @@ pub(super) enum Standing {
 }
 
 /// Whether torch `release` was built for `backend`.
-pub(super) fn torch(release: &Pep440, backend: &str, platform: Platform) -> Standing {
+pub(in crate::audit) fn torch(release: &Pep440, backend: &str, platform: Platform) -> Standing {
     if platform == Platform::LinuxAarch64 && !on_arm(release, backend) {
         return Standing::Never;
     }
@@ -61,7 +61,7 @@ fn on_arm(release: &Pep440, backend: &str) -> bool {
 }
 
 /// Whether `release` of a distribution with builds for each backend was built for `backend`.
-pub(super) fn standing(
+pub(in crate::audit) fn standing(
     name: Name,
     version: &Pep440,
     backend: &str,
@@ -95,7 +95,7 @@ fn torch_of(name: Name, release: &Pep440) -> Option<Pep440> {
 }
 
 /// Releases of torch in `range` that the facts name on the index of `backend`.
-pub(super) fn torch_releases(backend: &str, range: &Range) -> Vec<Pep440> {
+pub(in crate::audit) fn torch_releases(backend: &str, range: &Range) -> Vec<Pep440> {
     let rows = matrix::torch().variant.iter().filter(|row| row.backend == backend);
     let ends =
         rows.flat_map(|row| [&row.from, &row.to]).filter_map(|text| text.parse::<Pep440>().ok());
@@ -106,6 +106,6 @@ pub(super) fn torch_releases(backend: &str, range: &Range) -> Vec<Pep440> {
 }
 
 /// `release` with the local label of a backend.
-pub(super) fn labelled(release: &Pep440, backend: &str) -> Option<Pep440> {
+pub(in crate::audit) fn labelled(release: &Pep440, backend: &str) -> Option<Pep440> {
     Pep440::from_str(&format!("{}+{backend}", release.clone().without_local())).ok()
 }

@@ -1,14 +1,14 @@
 //! Which build an installer takes for one name: the highest version on all the indexes of the file that fits.
 
 use std::cell::RefCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use pep440_rs::{Operator, Version as Pep440};
 use rustc_hash::FxHashMap;
 
 use super::known::{self, Standing};
-use super::question::Question;
+use crate::audit::question::Question;
 use crate::catalog::{Catalog, CatalogError, File, Project};
 use crate::machine::Platform;
 use crate::name::Name;
@@ -20,20 +20,20 @@ use crate::wheel::{ReleaseFit, Tags, Why};
 
 /// A build that an installer takes.
 #[derive(Clone, Debug)]
-pub(super) struct Picked {
-    pub(super) version: DistVersion,
+pub(in crate::audit) struct Picked {
+    pub(in crate::audit) version: DistVersion,
     /// Its file; `None` when its index was not read.
-    pub(super) file: Option<File>,
+    pub(in crate::audit) file: Option<File>,
     /// The reason given when it is yanked.
-    pub(super) yanked: Option<Arc<str>>,
+    pub(in crate::audit) yanked: Option<Arc<str>>,
     /// Set when the build is there but does not fit the target.
-    pub(super) unfit: Option<Unfit>,
+    pub(in crate::audit) unfit: Option<Unfit>,
 }
 
 impl Picked {
     /// Whether only the Python or the glibc keeps it from being installed: then what it would do on the machine is worth
     /// judging as well.
-    pub(super) fn runs_elsewhere(&self) -> bool {
+    pub(in crate::audit) fn runs_elsewhere(&self) -> bool {
         match &self.unfit {
             Some(Unfit::File(_, why)) => matches!(
                 why,
@@ -52,7 +52,7 @@ impl Picked {
 
 /// Why a build does not fit.
 #[derive(Clone, Debug)]
-pub(super) enum Unfit {
+pub(in crate::audit) enum Unfit {
     /// No file fits; the nearest miss.
     File(String, Why),
     /// `Requires-Python`.
@@ -61,7 +61,7 @@ pub(super) enum Unfit {
 
 /// Why there is no build.
 #[derive(Clone, Debug)]
-pub(super) enum Missing {
+pub(in crate::audit) enum Missing {
     /// No index has the project.
     Project,
     /// No version is in the range; the newest one that exists.
@@ -72,7 +72,7 @@ pub(super) enum Missing {
 
 /// What is taken for a name.
 #[derive(Clone, Debug)]
-pub(super) enum Pick {
+pub(in crate::audit) enum Pick {
     Build(Box<Picked>),
     None(Missing),
     /// It cannot be told: why.
@@ -80,28 +80,30 @@ pub(super) enum Pick {
 }
 
 /// A wish for one distribution.
-pub(super) struct Wish<'a> {
-    pub(super) name: Name,
-    pub(super) range: &'a Range,
+pub(in crate::audit) struct Wish<'a> {
+    pub(in crate::audit) name: Name,
+    pub(in crate::audit) range: &'a Range,
     /// Whether a line pins exactly one version.
-    pub(super) exact: bool,
+    pub(in crate::audit) exact: bool,
     /// Whether a line names a pre-release.
-    pub(super) prerelease: bool,
+    pub(in crate::audit) prerelease: bool,
     /// The one index it must come from.
-    pub(super) source: Option<SourceId>,
+    pub(in crate::audit) source: Option<SourceId>,
     /// Builds that were tried and lead to a conflict.
-    pub(super) not: &'a BTreeSet<DistVersion>,
+    pub(in crate::audit) not: &'a BTreeSet<DistVersion>,
 }
 
 /// Picks builds, and remembers what it read.
-pub(super) struct Picker<'a> {
-    pub(super) question: &'a Question,
+pub(in crate::audit) struct Picker<'a> {
+    pub(in crate::audit) question: &'a Question,
     catalog: &'a dyn Catalog,
     tags: Tags,
     pages: RefCell<FxHashMap<(SourceId, Name), Page>>,
     /// Indexes that did not answer; they are not asked again.
-    silent: RefCell<BTreeSet<SourceId>>,
-    pub(super) unchecked: RefCell<BTreeSet<String>>,
+    silent: RefCell<BTreeMap<SourceId, String>>,
+    /// Names of which something could not be read.
+    unread: RefCell<BTreeSet<Name>>,
+    unchecked: RefCell<BTreeSet<String>>,
 }
 
 #[derive(Clone)]
@@ -118,30 +120,31 @@ struct Candidate {
 }
 
 impl<'a> Picker<'a> {
-    pub(super) fn new(question: &'a Question, catalog: &'a dyn Catalog) -> Self {
+    pub(in crate::audit) fn new(question: &'a Question, catalog: &'a dyn Catalog) -> Self {
         Self {
             question,
             catalog,
             tags: Tags::for_target(&question.target),
             pages: RefCell::default(),
             silent: RefCell::default(),
+            unread: RefCell::default(),
             unchecked: RefCell::default(),
         }
     }
 
-    pub(super) fn tags(&self) -> &Tags {
+    pub(in crate::audit) fn tags(&self) -> &Tags {
         &self.tags
     }
 
-    pub(super) fn catalog(&self) -> &dyn Catalog {
+    pub(in crate::audit) fn catalog(&self) -> &dyn Catalog {
         self.catalog
     }
 
     /// Starts reading the pages of a name that will be asked for.
-    pub(super) fn expect(&self, name: Name) {
+    pub(in crate::audit) fn expect(&self, name: Name) {
         for source in &self.question.indexes {
             let quiet =
-                self.question.unasked.contains(source) || self.silent.borrow().contains(source);
+                self.question.unasked.contains(source) || self.silent.borrow().contains_key(source);
             if !quiet && !self.pages.borrow().contains_key(&(*source, name)) {
                 self.catalog.expect_project(*source, name, Box::new(|_| {}));
             }
@@ -149,7 +152,7 @@ impl<'a> Picker<'a> {
     }
 
     fn page(&self, source: SourceId, name: Name) -> Page {
-        if self.question.unasked.contains(&source) || self.silent.borrow().contains(&source) {
+        if self.question.unasked.contains(&source) || self.silent.borrow().contains_key(&source) {
             return Page::Unread;
         }
         if let Some(known) = self.pages.borrow().get(&(source, name)) {
@@ -160,10 +163,9 @@ impl<'a> Picker<'a> {
             Ok(None) => Page::Absent,
             Err(error) => {
                 let index = self.question.source(source).map_or("an index", |s| s.name.as_str());
-                let text = format!("{name} on {index}: {error}");
-                self.unchecked.borrow_mut().insert(text);
+                self.not_read(name, format!("{name} on {index}: {error}"));
                 if matches!(error, CatalogError::Network(_)) {
-                    self.silent.borrow_mut().insert(source);
+                    self.silent.borrow_mut().insert(source, error.to_string());
                 }
                 Page::Unread
             }
@@ -172,13 +174,34 @@ impl<'a> Picker<'a> {
         page
     }
 
+    /// Keeps why something of a name could not be read.
+    pub(in crate::audit) fn not_read(&self, name: Name, why: String) {
+        self.unread.borrow_mut().insert(name);
+        self.unchecked.borrow_mut().insert(why);
+    }
+
+    /// Whether something of a name could not be read: then it may be there.
+    pub(in crate::audit) fn may_be_there(&self, name: Name) -> bool {
+        self.unread.borrow().contains(&name)
+    }
+
+    /// What could not be judged, and why.
+    pub(in crate::audit) fn unchecked(&self) -> BTreeSet<String> {
+        self.unchecked.borrow().clone()
+    }
+
+    /// The indexes that did not answer, with the error.
+    pub(in crate::audit) fn silent(&self) -> BTreeMap<SourceId, String> {
+        self.silent.borrow().clone()
+    }
+
     /// Whether an index was not asked, or did not answer.
-    pub(super) fn is_unread(&self, source: SourceId) -> bool {
-        self.question.unasked.contains(&source) || self.silent.borrow().contains(&source)
+    pub(in crate::audit) fn is_unread(&self, source: SourceId) -> bool {
+        self.question.unasked.contains(&source) || self.silent.borrow().contains_key(&source)
     }
 
     /// The page of PyPI, whether or not the file asks it.
-    pub(super) fn on_pypi(&self, name: Name) -> Option<Arc<Project>> {
+    pub(in crate::audit) fn on_pypi(&self, name: Name) -> Option<Arc<Project>> {
         match self.page(self.question.pypi()?, name) {
             Page::Project(project) => Some(Arc::clone(&project)),
             Page::Absent | Page::Unread => None,
@@ -192,7 +215,7 @@ impl<'a> Picker<'a> {
     }
 
     /// What an installer takes.
-    pub(super) fn pick(&self, wish: &Wish<'_>) -> Pick {
+    pub(in crate::audit) fn pick(&self, wish: &Wish<'_>) -> Pick {
         let indexes: Vec<SourceId> = match wish.source {
             Some(source) => vec![source],
             None => self.question.indexes.clone(),
@@ -288,7 +311,12 @@ impl<'a> Picker<'a> {
     }
 
     /// Whether a release was built for a backend: by the facts, or by the torch that its METADATA on PyPI pins.
-    pub(super) fn standing(&self, name: Name, version: &Pep440, backend: &str) -> Standing {
+    pub(in crate::audit) fn standing(
+        &self,
+        name: Name,
+        version: &Pep440,
+        backend: &str,
+    ) -> Standing {
         let platform = self.question.target.platform;
         let known = known::standing(name, version, backend, platform);
         let labelled = companion::family(name).is_some_and(|family| family.labelled);
@@ -447,7 +475,11 @@ impl<'a> Picker<'a> {
     }
 
     /// The builds of one release are made for the same Pythons on every index; PyPI's page says for which.
-    pub(super) fn unfit_by_pypi(&self, name: Name, version: &DistVersion) -> Option<Unfit> {
+    pub(in crate::audit) fn unfit_by_pypi(
+        &self,
+        name: Name,
+        version: &DistVersion,
+    ) -> Option<Unfit> {
         if !self.question.python_known || !companion::family(name).is_some_and(|f| f.labelled) {
             return None;
         }
@@ -474,7 +506,7 @@ fn nearness(unfit: &Unfit) -> u8 {
 }
 
 /// The local label of a version.
-pub(super) fn label_of(version: &Pep440) -> Option<String> {
+pub(in crate::audit) fn label_of(version: &Pep440) -> Option<String> {
     let parts: Vec<String> = version.local().iter().map(ToString::to_string).collect();
     (!parts.is_empty()).then(|| parts.join("."))
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use pep440_rs::{Operator, Version as Pep440};
 
+use super::backtrack;
 use super::pick::{Missing, Pick, Picked, Picker, Wish};
 use crate::catalog::{CatalogError, Metadata};
 use crate::name::Name;
@@ -16,45 +17,43 @@ use crate::version::{DistVersion, Range, SourceId, Version, any_build};
 
 /// A build that is taken.
 #[derive(Clone, Debug)]
-pub(super) struct Taken {
-    pub(super) build: Picked,
+pub(in crate::audit) struct Taken {
+    pub(in crate::audit) build: Picked,
     /// `None` when its index was not read.
-    pub(super) metadata: Option<Arc<Metadata>>,
-    pub(super) extras: BTreeSet<Name>,
+    pub(in crate::audit) metadata: Option<Arc<Metadata>>,
+    pub(in crate::audit) extras: BTreeSet<Name>,
     /// The line that it comes from, directly or through others.
-    pub(super) line: Option<usize>,
+    pub(in crate::audit) line: Option<usize>,
     /// Whether a line names it.
-    pub(super) direct: bool,
+    pub(in crate::audit) direct: bool,
     /// Whether a line pins it to one version.
-    pub(super) pinned: bool,
+    pub(in crate::audit) pinned: bool,
     /// Whether it can be installed, so that what it requires comes along. One that does not fit the target is judged by
     /// what it says itself.
-    pub(super) expands: bool,
+    pub(in crate::audit) expands: bool,
 }
 
 /// What an installer takes, and what it does not find.
 #[derive(Default)]
-pub(super) struct Installed {
-    pub(super) taken: BTreeMap<Name, Taken>,
+pub(in crate::audit) struct Installed {
+    pub(in crate::audit) taken: BTreeMap<Name, Taken>,
     /// What is asked for and not there, with the line.
-    pub(super) missing: Vec<Lacking>,
+    pub(in crate::audit) missing: Vec<Lacking>,
 }
 
 /// A name that is asked for and not there, with its line.
-pub(super) type Lacking = (Name, Option<usize>, Missing);
+pub(in crate::audit) type Lacking = (Name, Option<usize>, Missing);
 
 /// Rounds of widening after which the set is taken as it is: each round makes at least one choice final, and real
 /// sets need less than ten.
 const ROUNDS: usize = 12;
-/// So many builds are stepped back from before a clash is taken for what it is.
-const STEPS_BACK: usize = 16;
 /// So many older releases are tried for a distribution that is not pinned, as pip does when it backtracks.
-const TRIES: usize = 60;
+pub(in crate::audit) const TRIES: usize = 60;
 
 /// What is known of a name while the set grows.
 #[derive(Clone, Default)]
-struct Need {
-    ranges: Vec<Range>,
+pub(super) struct Need {
+    pub(super) ranges: Vec<Range>,
     extras: BTreeSet<Name>,
     line: Option<usize>,
     direct: bool,
@@ -65,19 +64,22 @@ struct Need {
     version: Option<Pep440>,
 }
 
-pub(super) struct Installer<'a> {
+pub(in crate::audit) struct Installer<'a> {
     picker: &'a Picker<'a>,
     requirements: &'a RequirementCache,
     /// What was taken last for a name, and within which range: most names are settled after the first round.
-    settled: RefCell<BTreeMap<Name, (Range, Range, Pick)>>,
+    pub(super) settled: RefCell<BTreeMap<Name, (Range, Range, Pick)>>,
     /// What bounds each name in the last round.
-    needs: RefCell<BTreeMap<Name, (Need, Need)>>,
+    pub(super) needs: RefCell<BTreeMap<Name, (Need, Need)>>,
     /// Builds that were given up, because what they require clashes with what something else requires.
-    refused: RefCell<BTreeMap<Name, BTreeSet<DistVersion>>>,
+    pub(super) refused: RefCell<BTreeMap<Name, BTreeSet<DistVersion>>>,
 }
 
 impl<'a> Installer<'a> {
-    pub(super) fn new(picker: &'a Picker<'a>, requirements: &'a RequirementCache) -> Self {
+    pub(in crate::audit) fn new(
+        picker: &'a Picker<'a>,
+        requirements: &'a RequirementCache,
+    ) -> Self {
         Self {
             picker,
             requirements,
@@ -89,10 +91,10 @@ impl<'a> Installer<'a> {
 
     /// Repeats "choose for every name, read METADATA" until nothing changes; then steps back from builds that only clash
     /// with others that nobody pinned, as an installer does, and repeats.
-    pub(super) fn run(&self) -> Installed {
+    pub(in crate::audit) fn run(&self) -> Installed {
         let mut result = self.settle(BTreeMap::new());
         let mut hopeless = BTreeSet::new();
-        for _ in 0..STEPS_BACK {
+        for _ in 0..backtrack::STEPS_BACK {
             if self.picker.question.closed || !self.step_back(&result.taken, &mut hopeless) {
                 break;
             }
@@ -113,116 +115,6 @@ impl<'a> Installer<'a> {
             }
         }
         Installed { taken: known, missing }
-    }
-
-    /// Gives up the build of one distribution that nobody pinned, when it requires what nothing that is taken can meet and an
-    /// older one does not. Tells whether there was one.
-    fn step_back(
-        &self,
-        taken: &BTreeMap<Name, Taken>,
-        hopeless: &mut BTreeSet<(Name, Name)>,
-    ) -> bool {
-        let mut asked: BTreeMap<Name, Vec<(Name, Range)>> = BTreeMap::new();
-        for (name, build) in taken.iter().filter(|(_, build)| build.expands) {
-            for requirement in self.required(build) {
-                asked
-                    .entry(requirement.name)
-                    .or_default()
-                    .push((*name, requirement.range().clone()));
-            }
-        }
-        for (name, mut requirers) in asked {
-            let Some(build) = taken.get(&name) else { continue };
-            let version = Version::Dist(build.build.version.clone());
-            if requirers.iter().all(|(_, range)| range.contains(&version)) {
-                continue;
-            }
-            let is_pinned = |name: &Name| taken.get(name).is_some_and(|taken| taken.pinned);
-            requirers.sort_by_key(|(by, _)| {
-                (!is_pinned(by), taken.get(by).is_none_or(|taken| !taken.direct), *by)
-            });
-            let mut held = if build.pinned {
-                Range::singleton(version)
-            } else {
-                self.needs
-                    .borrow()
-                    .get(&name)
-                    .map_or_else(any_build, |(need, _)| meet(&need.ranges))
-            };
-            let mut accepted: Vec<(Name, Range)> = Vec::new();
-            let own = held.clone();
-            for (by, range) in requirers {
-                let next = held.intersection(&range);
-                if !next.is_empty() {
-                    held = next;
-                    accepted.push((by, range));
-                    continue;
-                }
-                // The later one gives way; when it cannot, one of those before it that exclude it.
-                let mut steps = vec![(by, held.clone())];
-                for (earlier, bound) in &accepted {
-                    if bound.intersection(&range).is_empty() {
-                        let others = accepted.iter().filter(|(name, _)| name != earlier);
-                        let rest = others.fold(own.intersection(&range), |all, (_, range)| {
-                            all.intersection(range)
-                        });
-                        steps.push((*earlier, rest));
-                    }
-                }
-                for (culprit, held) in steps {
-                    if is_pinned(&culprit) || held.is_empty() || hopeless.contains(&(culprit, name))
-                    {
-                        continue;
-                    }
-                    if self.give_up(culprit, taken, name, &held) {
-                        return true;
-                    }
-                    hopeless.insert((culprit, name));
-                }
-            }
-        }
-        false
-    }
-
-    /// Refuses builds of `name` until one asks of `other` what `held` can meet. When none does, nothing is refused.
-    fn give_up(
-        &self,
-        name: Name,
-        taken: &BTreeMap<Name, Taken>,
-        other: Name,
-        held: &Range,
-    ) -> bool {
-        let Some(current) = taken.get(&name) else { return false };
-        let Some((need, bound)) = self.needs.borrow().get(&name).cloned() else { return false };
-        let mut refused = self.refused.borrow().get(&name).cloned().unwrap_or_default();
-        refused.insert(current.build.version.clone());
-        for _ in 0..TRIES {
-            let Pick::Build(build) = self.choose(name, &need, &bound, &refused) else {
-                return false;
-            };
-            let metadata = self.metadata(name, &build);
-            let readable = metadata.is_some();
-            let entry = Taken {
-                build: *build,
-                metadata,
-                extras: current.extras.clone(),
-                line: None,
-                direct: false,
-                pinned: false,
-                expands: true,
-            };
-            let clashes = self
-                .required(&entry)
-                .iter()
-                .any(|r| r.name == other && r.range().intersection(held).is_empty());
-            if readable && !clashes {
-                self.refused.borrow_mut().insert(name, refused);
-                self.settled.borrow_mut().remove(&name);
-                return true;
-            }
-            refused.insert(entry.build.version);
-        }
-        false
     }
 
     fn roots(&self) -> BTreeMap<Name, Need> {
@@ -303,7 +195,7 @@ impl<'a> Installer<'a> {
                     (build, metadata)
                 }
                 Pick::Unknown(why) => {
-                    self.picker.unchecked.borrow_mut().insert(why);
+                    self.picker.not_read(name, why);
                     let Some(build) = as_written(name, &need) else { continue };
                     (build, None)
                 }
@@ -343,7 +235,13 @@ impl<'a> Installer<'a> {
 
     /// Within everything that bounds the name; when that leaves nothing, within what the lines say alone, so that the
     /// clash is reported between real builds.
-    fn choose(&self, name: Name, need: &Need, bound: &Need, not: &BTreeSet<DistVersion>) -> Pick {
+    pub(super) fn choose(
+        &self,
+        name: Name,
+        need: &Need,
+        bound: &Need,
+        not: &BTreeSet<DistVersion>,
+    ) -> Pick {
         let own = meet(&need.ranges);
         let all = own.intersection(&meet(&bound.ranges));
         let wish = |range, exact| Wish {
@@ -384,7 +282,7 @@ impl<'a> Installer<'a> {
         Some(Picked { version, file: None, yanked: None, unfit: None })
     }
 
-    fn metadata(&self, name: Name, build: &Picked) -> Option<Arc<Metadata>> {
+    pub(super) fn metadata(&self, name: Name, build: &Picked) -> Option<Arc<Metadata>> {
         let file = build.file.as_ref()?;
         match self.picker.catalog().metadata(build.version.source(), name, file) {
             Ok(metadata) => Some(metadata),
@@ -393,19 +291,19 @@ impl<'a> Installer<'a> {
                     "dependencies of {name} {}: only a build of its source says them",
                     build.version
                 );
-                self.picker.unchecked.borrow_mut().insert(text);
+                self.picker.not_read(name, text);
                 None
             }
             Err(error) => {
                 let text = format!("METADATA of {name} {}: {error}", build.version);
-                self.picker.unchecked.borrow_mut().insert(text);
+                self.picker.not_read(name, text);
                 None
             }
         }
     }
 
     /// What a build requires here, its extras included.
-    pub(super) fn required(&self, taken: &Taken) -> Vec<Arc<Requirement>> {
+    pub(in crate::audit) fn required(&self, taken: &Taken) -> Vec<Arc<Requirement>> {
         let Some(metadata) = &taken.metadata else { return Vec::new() };
         let applies = |requirement: &Requirement| {
             self.requirements.applies(requirement, None)
@@ -489,7 +387,7 @@ fn as_written(name: Name, need: &Need) -> Option<Picked> {
     })
 }
 
-fn meet(ranges: &[Range]) -> Range {
+pub(super) fn meet(ranges: &[Range]) -> Range {
     ranges.iter().fold(any_build(), |all: Range, range| all.intersection(range))
 }
 
