@@ -21,11 +21,14 @@ mod pipeline;
 mod problem;
 mod project_life;
 mod python_series;
+mod references;
 mod resolve;
+mod sdists;
 mod site_packages;
 mod targets;
 mod ten_pins;
 mod unsolvable;
+mod variants;
 #[cfg(target_os = "linux")]
 mod verify;
 mod work;

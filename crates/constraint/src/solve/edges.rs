@@ -6,7 +6,7 @@ use std::sync::Arc;
 use pep440_rs::{Operator, VersionSpecifiers};
 use pubgrub::{Dependencies, DependencyProvider, PackageResolutionStatistics};
 
-use crate::catalog::{CatalogError, Metadata};
+use crate::catalog::{CatalogError, Metadata, Silence};
 use crate::constraint::{Constraint, Force, Reason};
 use crate::name::Name;
 use crate::package::Package;
@@ -42,7 +42,7 @@ impl Provider {
         version: &Version,
     ) -> Result<Result<Vec<Constraint>, Unusable>, CatalogError> {
         match (package, version) {
-            (Package::Root, _) => Ok(Ok(self.root_constraints())),
+            (Package::Root, _) => Ok(Ok(self.root_constraints()?)),
             (Package::Dist { name, extra: None }, Version::Dist(build)) => {
                 self.build_constraints(name, build)
             }
@@ -53,13 +53,13 @@ impl Provider {
         }
     }
 
-    fn root_constraints(&self) -> Vec<Constraint> {
+    fn root_constraints(&self) -> Result<Vec<Constraint>, CatalogError> {
         let root = (Package::Root, layers::root_version());
         let mut constraints = layers::machine_constraints(&self.problem, &root);
         let applies = |requirement: &&Arc<Requirement>| self.applies(requirement, None);
         for requirement in self.problem.requirements.iter().filter(applies) {
             let reason = Reason::Manifest { text: Arc::clone(requirement.text()) };
-            self.require(&mut constraints, &root, requirement, &reason);
+            self.require(&mut constraints, &root, requirement, &reason)?;
         }
         for requirement in self.problem.constraints.iter().filter(applies) {
             constraints.push(Constraint {
@@ -70,25 +70,28 @@ impl Provider {
                 reason: Reason::Manifest { text: Arc::clone(requirement.text()) },
             });
         }
-        constraints
+        Ok(constraints)
     }
 
     /// The edges of one requirement: to the distribution, and to each extra of it.
+    ///
+    /// # Errors
+    /// When it is a direct reference to something that cannot be had.
     fn require(
         &self,
         constraints: &mut Vec<Constraint>,
         subject: &(Package, Version),
         requirement: &Requirement,
         reason: &Reason,
-    ) {
+    ) -> Result<(), CatalogError> {
         let name = self.problem.substituted(requirement.name);
         let overridden = self.problem.overrides.iter().find(|over| over.name == name);
         let (range, reason) = match overridden {
             Some(over) => (
-                over.range().clone(),
+                self.overridden(over, requirement)?,
                 Reason::Manifest { text: format!("override {}", over.text()).into() },
             ),
-            None => (self.range_of(requirement), reason.clone()),
+            None => (self.range_of(requirement)?, reason.clone()),
         };
         let extras = requirement.extras.iter().copied().map(Some);
         for extra in std::iter::once(None).chain(extras) {
@@ -112,12 +115,20 @@ impl Provider {
                 });
             }
         }
+        Ok(())
     }
 
-    fn range_of(&self, requirement: &Requirement) -> Range {
+    /// What an override allows. One that says where a distribution is from does not say that any version will do.
+    fn overridden(&self, over: &Requirement, asked: &Requirement) -> Result<Range, CatalogError> {
+        let range = self.range_of(over)?;
+        let is_place = over.url.is_some() && asked.url.is_none();
+        Ok(if is_place { range.intersection(asked.range()) } else { range })
+    }
+
+    fn range_of(&self, requirement: &Requirement) -> Result<Range, CatalogError> {
         match &requirement.url {
             Some(url) => self.url_range(requirement.name, url),
-            None => requirement.range().clone(),
+            None => Ok(requirement.range().clone()),
         }
     }
 
@@ -178,10 +189,20 @@ impl Provider {
             }
             add(Package::Python, range, reason);
         }
+        if !release.has_wheel() {
+            // Of a release that is known to be broken nobody is asked what it needs.
+            let unread = self.unread_build(name, build, &file.filename);
+            if let Some(broken) = rules::broken::unusable(&unread, self.problem.machine.platform) {
+                return Ok(Err(broken.text.as_str().into()));
+            }
+        }
         let metadata = match self.metadata(name, build) {
             Ok(Some(metadata)) => metadata,
             Ok(None) => return Ok(Ok(constraints)),
-            Err(CatalogError::Unavailable(why)) => return Ok(Err(why)),
+            Err(CatalogError::Unavailable(why)) => return Ok(Err(Unusable::Because(why))),
+            Err(CatalogError::Undeclared(found)) => {
+                return Ok(Err(Unusable::Undeclared(found.why)));
+            }
             Err(error) => return Err(error),
         };
         if let (false, Some(specifiers)) = (python_stated, &metadata.requires_python)
@@ -194,7 +215,14 @@ impl Provider {
             match self.requirement(text) {
                 Ok(requirement) if self.applies(&requirement, None) => {
                     let reason = Reason::Metadata { requirement: Arc::clone(text) };
-                    self.require(&mut constraints, &subject, &requirement, &reason);
+                    match self.require(&mut constraints, &subject, &requirement, &reason) {
+                        Ok(()) => {}
+                        // Another release may do without it.
+                        Err(CatalogError::Reference(why)) => {
+                            return Ok(Err(Unusable::Because(why)));
+                        }
+                        Err(error) => return Err(error),
+                    }
                 }
                 Ok(_) => {}
                 Err(error) => {
@@ -222,7 +250,7 @@ impl Provider {
     ///
     /// An upper bound is a guess about Pythons that did not exist yet. It is respected, but whoever pins a release with
     /// `==` has decided for it, as uv sees it too; the answer then carries a warning.
-    fn python_of(&self, name: Name, specifiers: &str) -> Option<Range> {
+    pub(super) fn python_of(&self, name: Name, specifiers: &str) -> Option<Range> {
         let mut specifiers: VersionSpecifiers = specifiers.parse().ok()?;
         if self.is_pinned(name) {
             let upper = |o: &Operator| matches!(o, Operator::LessThan | Operator::LessThanEqual);
@@ -248,9 +276,14 @@ impl Provider {
         let metadata = match self.metadata(name, build) {
             Ok(Some(metadata)) => metadata,
             // The base distribution reports both.
-            Ok(None) | Err(CatalogError::Unavailable(_)) => return Ok(Ok(constraints)),
+            Ok(None) | Err(CatalogError::Unavailable(_) | CatalogError::Undeclared(_)) => {
+                return Ok(Ok(constraints));
+            }
             Err(error) => return Err(error),
         };
+        if metadata.source.as_ref().is_some_and(|source| source.extras_open) {
+            return Ok(Err(Unusable::Undeclared(Silence::Extras)));
+        }
         for text in &metadata.requires_dist {
             let Ok(requirement) = self.requirement(text) else { continue };
             // What applies to the distribution itself on some patch releases only may be the extra's on the others.
@@ -259,11 +292,16 @@ impl Provider {
                 && (!self.applies(&requirement, None) || own())
             {
                 let reason = Reason::Metadata { requirement: Arc::clone(text) };
-                self.require(&mut constraints, &subject, &requirement, &reason);
+                match self.require(&mut constraints, &subject, &requirement, &reason) {
+                    Ok(()) => {}
+                    Err(CatalogError::Reference(why)) => return Ok(Err(Unusable::Because(why))),
+                    Err(error) => return Err(error),
+                }
             }
         }
         if let Some(newer) = self.newer_with_extra(name, extra, build, &metadata)? {
-            return Ok(Err(format!("it has no extra '{extra}', which {newer} has").into()));
+            let why = format!("it has no extra '{extra}', which {newer} has");
+            return Ok(Err(Unusable::Because(why.into())));
         }
         Ok(Ok(constraints))
     }
@@ -295,7 +333,7 @@ impl Provider {
                 Ok(Some(metadata)) if has_extra(&metadata, extra) => {
                     self.remember_extra(name, extra, &newest);
                 }
-                Ok(_) | Err(CatalogError::Unavailable(_)) => {}
+                Ok(_) | Err(CatalogError::Unavailable(_) | CatalogError::Undeclared(_)) => {}
                 Err(error) => return Err(error),
             }
         }

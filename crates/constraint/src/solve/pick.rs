@@ -1,7 +1,8 @@
 //! Which build of a project is tried first in a range.
 
 use crate::name::Name;
-use crate::solve::candidates::{Build, Candidates, PassedOver, Rejection};
+use crate::package::Package;
+use crate::solve::candidates::{Build, Candidates, PassedOver, Rejection, Release};
 use crate::solve::problem::{Prerelease, Resolution};
 use crate::solve::provider::Provider;
 use crate::version::{DistVersion, Range, Version};
@@ -16,19 +17,22 @@ enum Prereleases {
     InOrder,
 }
 
-/// The best of what was found: a wheel ends the search.
+/// The best of what was found.
 #[derive(Default)]
 struct Found<'a> {
-    wheel: Option<&'a Version>,
-    /// Without a wheel the newest source distribution will do.
+    /// It has a wheel, or was never anything but a source distribution: the search ends.
+    fit: Option<&'a Version>,
+    /// It has wheels, but none for this target: it is built only when no release has one.
     sdist: Option<&'a Version>,
+    /// The newest of those whose source is not said to be for other Pythons.
+    passed: Option<&'a Version>,
     /// Without that the newest build that has nothing for this target: its edges say what it is there for.
     unfit: Option<&'a Version>,
 }
 
 impl Found<'_> {
     fn is_usable(&self) -> bool {
-        self.wheel.is_some() || self.sdist.is_some()
+        self.fit.is_some() || self.sdist.is_some()
     }
 }
 
@@ -61,7 +65,7 @@ impl Provider {
                 continue;
             }
             self.consider(name, build, &mut found);
-            if found.wheel.is_some() {
+            if found.fit.is_some() {
                 break;
             }
         }
@@ -73,14 +77,17 @@ impl Provider {
             let mut last = Found::default();
             for build in later {
                 self.consider(name, build, &mut last);
-                if last.wheel.is_some() {
+                if last.fit.is_some() {
                     break;
                 }
             }
             last.unfit = found.unfit.or(last.unfit);
             found = last;
         }
-        let choice = found.wheel.or(found.sdist).or(found.unfit)?;
+        if let (Some(_), Some(passed)) = (found.fit, found.passed) {
+            self.sources.borrow_mut().note_passed(name, passed);
+        }
+        let choice = found.fit.or(found.sdist).or(found.unfit)?;
         if let Version::Dist(version) = choice {
             self.take_back(name, version);
         }
@@ -114,16 +121,26 @@ impl Provider {
             self.reject(name, build.version(), || PassedOver::TooNew);
         } else if let Some(reason) = release.yanked.as_ref().filter(|_| !self.is_pinned(name)) {
             self.reject(name, build.version(), || PassedOver::Yanked(reason.clone()));
-        } else if release.has_wheel() {
-            found.wheel = Some(version);
+        } else if release.has_wheel() || release.is_source_alone() {
+            found.fit = Some(version);
         } else if release.fit.sdist.is_some() {
             found.sdist.get_or_insert(version);
+            if found.passed.is_none() && self.runs_here(name, release) {
+                found.passed = Some(version);
+            }
         } else {
             self.reject(name, build.version(), || PassedOver::NoFile(release.misses()));
             if release.says_where_it_fits() {
                 found.unfit.get_or_insert(version);
             }
         }
+    }
+
+    /// Whether the index does not say that a release is for other Pythons.
+    fn runs_here(&self, name: Name, release: &Release) -> bool {
+        let stated = release.file().and_then(|file| file.requires_python.as_deref());
+        let range = stated.and_then(|specifiers| self.python_of(name, specifiers));
+        range.is_none_or(|range| self.facts().holds(Package::Python, &range) != Some(false))
     }
 
     fn reject(&self, name: Name, version: &DistVersion, why: impl FnOnce() -> PassedOver) {

@@ -74,6 +74,7 @@ impl Catalog for Memory {
                 .map(|_| "x".to_owned())
                 .take(1)
                 .collect(),
+            source: None,
         }))
     }
 }
