@@ -62,6 +62,8 @@ pub struct Machine {
     pub platform: Platform,
     /// The C library (Linux only).
     pub libc: Option<Libc>,
+    /// The macOS version. Unset: the lowest that has wheels is part of the answer.
+    pub macos: Option<SystemVersion>,
     /// The NVIDIA driver. Unset: the minimum is solved for.
     pub driver: Option<SystemVersion>,
     /// The GPUs; an empty list says that there is none.
@@ -81,6 +83,7 @@ impl Machine {
         Self {
             platform,
             libc: None,
+            macos: None,
             driver: None,
             gpus: None,
             cuda: None,

@@ -23,7 +23,7 @@ pub(super) fn other_backends(run: &Run, target: &Plan) -> Vec<Alternative> {
     let Ok(planned) = plan::plan(&open, target.spec.name.as_deref(), &sources, None) else {
         return Vec::new();
     };
-    let mut problem = planned.problem_for(&target.problem.target.python);
+    let mut problem = planned.problem_for(&target.problem.target.asked_python());
     problem.policy = target.problem.policy.clone();
     let config = plan::fetcher(&open, &sources, &request.network);
     let open = || Fetcher::new(config, Arc::new(Silent)).map(Arc::new);

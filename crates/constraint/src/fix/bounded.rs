@@ -10,8 +10,11 @@ use std::time::{Duration, Instant};
 
 use pep440_rs::Version;
 
-use crate::catalog::{Catalog, CatalogError, File, Metadata, OnMetadata, OnProject, Project};
+use crate::catalog::{
+    Catalog, CatalogError, File, Metadata, OnMetadata, OnProject, Project, Reference,
+};
 use crate::name::Name;
+use crate::requirement::UrlRequirement;
 use crate::version::SourceId;
 
 /// Why a search came to its end before everything was tried.
@@ -118,6 +121,16 @@ impl Catalog for Bounded {
     ) -> Result<Arc<Metadata>, CatalogError> {
         self.check()?;
         self.inner.build(source, name, file, python)
+    }
+
+    fn reference(
+        &self,
+        name: Name,
+        url: &UrlRequirement,
+        build: Option<&Version>,
+    ) -> Result<Arc<Reference>, CatalogError> {
+        self.check()?;
+        self.inner.reference(name, url, build)
     }
 
     fn expect_project(&self, source: SourceId, name: Name, then: OnProject) {

@@ -26,7 +26,7 @@ pub(super) fn target(
     if question.python_known {
         return Some(question.target.clone());
     }
-    let guess = question.target.python.clone();
+    let guess = question.target.asked_python();
     let rows = matrix::python().minor.iter().rev();
     let others = rows.map(|row| row.version.clone());
     let before: BTreeSet<_> = verdict.findings.iter().flat_map(Finding::keys).collect();

@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cuda_lock_constraint::catalog::{
-    Catalog, CatalogError, File, Metadata, OnMetadata, OnProject, Project, ReleaseFiles,
+    Catalog, CatalogError, File, Metadata, OnMetadata, OnProject, Project, Reference, ReleaseFiles,
 };
 use cuda_lock_constraint::name::Name;
+use cuda_lock_constraint::requirement::UrlRequirement;
 use cuda_lock_constraint::version::SourceId;
 use pep440_rs::Version;
 
@@ -101,6 +102,15 @@ impl Catalog for Recorder {
         let mut noted = self.recording.metadata.lock().unwrap_or_else(PoisonError::into_inner);
         noted.insert(built(&file.url), answer.clone());
         answer
+    }
+
+    fn reference(
+        &self,
+        name: Name,
+        url: &UrlRequirement,
+        build: Option<&Version>,
+    ) -> Result<Arc<Reference>, CatalogError> {
+        self.inner.reference(name, url, build)
     }
 
     fn expect_project(&self, source: SourceId, name: Name, then: OnProject) {

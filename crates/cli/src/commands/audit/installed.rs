@@ -6,9 +6,10 @@ use std::str::FromStr as _;
 use std::sync::Arc;
 
 use cuda_lock_constraint::catalog::{
-    Catalog, CatalogError, CoreMetadata, File, Metadata, OnMetadata, OnProject, Project,
+    Catalog, CatalogError, CoreMetadata, File, Metadata, OnMetadata, OnProject, Project, Reference,
 };
 use cuda_lock_constraint::name::Name;
+use cuda_lock_constraint::requirement::UrlRequirement;
 use cuda_lock_constraint::version::SourceId;
 use cuda_lock_formats::input::{Entry, Input, Kind};
 use pep440_rs::Version as Pep440;
@@ -119,6 +120,25 @@ impl Catalog for WithInstalled {
             Some(found) => Ok(Arc::clone(&found.metadata)),
             None => self.inner.metadata(source, name, file),
         }
+    }
+
+    fn build(
+        &self,
+        source: SourceId,
+        name: Name,
+        file: &File,
+        python: &Pep440,
+    ) -> Result<Arc<Metadata>, CatalogError> {
+        self.inner.build(source, name, file, python)
+    }
+
+    fn reference(
+        &self,
+        name: Name,
+        url: &UrlRequirement,
+        build: Option<&Pep440>,
+    ) -> Result<Arc<Reference>, CatalogError> {
+        self.inner.reference(name, url, build)
     }
 
     fn expect_project(&self, source: SourceId, name: Name, then: OnProject) {

@@ -11,7 +11,7 @@ use crate::machine::Platform;
 #[serde(deny_unknown_fields)]
 pub struct File {
     /// The version that a file is read for when none is known.
-    pub assumed: Minor,
+    pub assumed: Assumed,
     /// Minor versions, newest first.
     pub minor: Rows<Minor>,
     /// The pip that something brings.
@@ -24,6 +24,16 @@ pub struct File {
     pub utf8: Utf8,
     /// A tool that locks one version for all platforms.
     pub one_version: OneVersion,
+}
+
+/// A Python that stands in for one that is not known.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Assumed {
+    /// Such as `3.11`.
+    pub version: Version,
+    /// Public sources.
+    pub source: Vec<String>,
 }
 
 /// What installers do from a release on.
@@ -100,6 +110,8 @@ pub struct PlatformTag {
 pub struct Minor {
     /// Such as `3.11`.
     pub version: Version,
+    /// Its newest patch release, such as `3.11.9`.
+    pub newest: Version,
     /// Public sources.
     pub source: Vec<String>,
 }
