@@ -53,7 +53,7 @@ fn a_secret_of_an_index_is_sent_and_found_nowhere_else() {
         server.forget();
         let mut said = text(&project.resolve(&["--save-problem", "problem.json"]).expect(0));
         let sent = server.log().iter().any(|(request, _)| {
-            request.header("authorization").is_some() || request.path.contains(SECRET)
+            request.header("authorization").is_some() || request.query.contains(SECRET)
         });
         assert!(sent, "{to}");
         said += &text(&project.resolve(&["--check"]).expect(0));
@@ -183,7 +183,7 @@ fn audited(name: &str, content: &str) -> Run {
     let project = project(&server, &[]);
     project.write(name, content);
     let begun = Instant::now();
-    let run = project.run(&["audit", "--no-solve", "--offline", "--no-cache", name]);
+    let run = project.run(&["audit", "--no-solve", "--offline", "--cache-dir", "cache", name]);
     assert!(begun.elapsed() < Duration::from_secs(20), "{name}");
     run
 }

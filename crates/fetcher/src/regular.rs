@@ -12,7 +12,8 @@ pub(crate) const SETTINGS_LIMIT: u64 = 16 << 20;
 /// # Errors
 /// When it cannot be opened, or is no regular file. The words name the path.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
-    if !fs_err::metadata(path)?.is_file() {
+    // What is not there is told by opening it.
+    if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
         let text = format!("{} is not a regular file", path.display());
         return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
     }

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use cuda_lock_constraint::catalog::{CatalogError, CoreMetadata, File, Metadata};
+use cuda_lock_constraint::catalog::{CatalogError, CoreMetadata, File, Metadata, Undeclared};
 use cuda_lock_constraint::name::Name;
 use cuda_lock_constraint::text::clean;
 use pep440_rs::Version;
@@ -52,6 +52,10 @@ impl Inner {
         let said = match result {
             Err(CatalogError::Unavailable(why)) if self.is_final(file) => {
                 Said::Unusable(why.to_string())
+            }
+            // A source distribution that says nothing will not say more offline, whatever was the reason.
+            Err(CatalogError::Undeclared(found)) if file.sha256.is_some() => {
+                Said::Undeclared(Undeclared::clone(&found))
             }
             other => other?,
         };

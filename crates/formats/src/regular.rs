@@ -14,7 +14,8 @@ pub const TEXT_LIMIT: u64 = 12 << 20;
 /// # Errors
 /// When it cannot be read, is no regular file, or has more than `limit` bytes. The words name the path.
 pub fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
-    if !fs_err::metadata(path)?.is_file() {
+    // What is not there is told by opening it.
+    if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
         let text = format!("{} is not a regular file", path.display());
         return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
     }

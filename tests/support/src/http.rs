@@ -10,6 +10,8 @@ pub struct Request {
     pub method: String,
     /// The path, percent-decoded, without a query.
     pub path: String,
+    /// The query, as it was sent; empty without one.
+    pub query: String,
     /// Header fields in their order, names in lower case.
     pub headers: Vec<(String, String)>,
 }
@@ -34,8 +36,9 @@ impl Request {
             let Some((name, value)) = line.trim_end().split_once(':') else { break };
             headers.push((name.to_ascii_lowercase(), value.trim().to_owned()));
         }
-        let path = percent_decoded(target.split('?').next().unwrap_or_default());
-        let request = Self { method, path, headers };
+        let (path, query) = target.split_once('?').unwrap_or((&target, ""));
+        let request =
+            Self { method, path: percent_decoded(path), query: query.to_owned(), headers };
         let length = request.header("content-length").and_then(|n| n.parse().ok()).unwrap_or(0);
         std::io::copy(&mut reader.take(length), &mut std::io::sink()).ok()?;
         Some(request)

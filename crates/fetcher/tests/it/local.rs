@@ -5,7 +5,9 @@ use cuda_lock_constraint::version::SourceId;
 use cuda_lock_fetcher::{Fetcher, Mode, SourceFormat};
 use url::Url;
 
-use crate::support::{ask, config, error, fetcher, name, newest, source, versions, wheel};
+use crate::support::{
+    ask, config, error, fetcher, name, newest, source, versions, wheel, wheel_of,
+};
 
 fn folder(path: &std::path::Path, format: SourceFormat) -> Fetcher {
     let mut source = source(Url::from_directory_path(path).expect("an absolute path"));
@@ -17,7 +19,7 @@ fn folder(path: &std::path::Path, format: SourceFormat) -> Fetcher {
 fn a_folder_of_files_is_an_index() {
     let dir = tempfile::tempdir().expect("a folder");
     for file in ["foo-1.0+local.1-py3-none-any.whl", "bar-1.0.tar.gz", "notes.txt"] {
-        std::fs::write(dir.path().join(file), wheel(2)).expect("written");
+        std::fs::write(dir.path().join(file), wheel_of("1.0+local.1", 2)).expect("written");
     }
     let fetcher = folder(dir.path(), SourceFormat::Flat);
     let project = ask(&fetcher, "foo").expect("an answer").expect("there");
@@ -28,7 +30,7 @@ fn a_folder_of_files_is_an_index() {
     assert_eq!(metadata.requires_dist[0].as_ref(), "bar>=2");
     let url = Url::parse(&file.url).expect("valid");
     let (_, length) = fetcher.download_sha256(&url, 1 << 20).expect("an answer");
-    assert_eq!(length, wheel(2).len() as u64);
+    assert_eq!(length, wheel_of("1.0+local.1", 2).len() as u64);
     assert!(fetcher.download_sha256(&url, 10).is_err());
     assert!(ask(&fetcher, "other").expect("an answer").is_none());
 }

@@ -270,8 +270,13 @@ pub fn contents(dir: &Path) -> Vec<Vec<u8>> {
 
 pub const METADATA: &str = "Metadata-Version: 2.1\nName: foo\nVersion: 1.0\nRequires-Dist: bar>=2\nRequires-Python: >=3.8\n\ntext\n";
 
-/// A wheel of foo with so many members besides METADATA.
+/// A wheel of foo 1.0 with so many members besides METADATA.
 pub fn wheel(members: usize) -> Vec<u8> {
+    wheel_of("1.0", members)
+}
+
+/// The same of another version.
+pub fn wheel_of(version: &str, members: usize) -> Vec<u8> {
     let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
     let stored =
         zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
@@ -279,7 +284,8 @@ pub fn wheel(members: usize) -> Vec<u8> {
         zip.start_file(path, stored).expect("a member");
         zip.write_all(bytes).expect("memory");
     };
-    add("foo-1.0.dist-info/METADATA", METADATA.as_bytes());
+    let metadata = METADATA.replace("Version: 1.0", &format!("Version: {version}"));
+    add(&format!("foo-{version}.dist-info/METADATA"), metadata.as_bytes());
     for member in 0..members {
         add(&format!("foo/{}_{member}.py", "long_name_".repeat(9)), &[b'x'; 500]);
     }

@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 
 use crate::support::{
     METADATA, Reply, Seen, Server, ask, config, error, fetcher, name, newest, page, ranged, run,
-    source, wheel,
+    source, wheel, wheel_of,
 };
 
 const WHEEL: &str = "foo-1.0-py3-none-any.whl";
@@ -128,13 +128,17 @@ fn five_wheels() -> Reply {
     Reply::new(200, format!(r#"{{"name":"foo","files":[{}]}}"#, files.join(",")))
 }
 
+/// `1.4` of `/f/foo-1.4-py3-none-any.whl`.
+fn version_in(path: &str) -> &str {
+    path.split('-').nth(1).unwrap_or_default()
+}
+
 #[test]
 fn a_host_that_never_has_such_files_is_not_asked_for_more() {
-    let bytes = wheel(20);
     let server = Server::start(move |seen| match seen.path.as_str() {
         "/simple/foo/" => five_wheels(),
         path if path.ends_with(".metadata") => Reply::new(404, ""),
-        _ => ranged(seen, &bytes),
+        path => ranged(seen, &wheel_of(version_in(path), 20)),
     });
     let cache = tempfile::tempdir().expect("a folder");
     let fetcher = run(&server, cache.path(), Mode::Online);
@@ -151,7 +155,11 @@ fn a_host_that_never_has_such_files_is_not_asked_for_more() {
 fn what_is_needed_goes_before_what_is_expected() {
     let server = Server::start(|seen| match seen.path.as_str() {
         "/simple/foo/" => five_wheels(),
-        _ => Reply { delay: Duration::from_millis(100), ..Reply::new(200, METADATA) },
+        path => {
+            let metadata =
+                METADATA.replace("Version: 1.0", &format!("Version: {}", version_in(path)));
+            Reply { delay: Duration::from_millis(100), ..Reply::new(200, metadata) }
+        }
     });
     let cache = tempfile::tempdir().expect("a folder");
     let mut config = config(source(server.url("/simple/")), cache.path(), Mode::Online);
@@ -271,7 +279,7 @@ fn what_an_sdist_was_passed_over_for_is_known_offline() {
             let mut config = config(source(server.url("/simple/")), cache.path(), mode);
             config.max_download = limit;
             let metadata = first_metadata(&fetcher(config));
-            assert!(matches!(metadata, Err(CatalogError::Unavailable(_))), "{metadata:?}");
+            assert!(matches!(metadata, Err(CatalogError::Undeclared(_))), "{metadata:?}");
             error(metadata)
         };
         assert_eq!(said(Mode::Online), said(Mode::Offline));
