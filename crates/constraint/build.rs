@@ -35,6 +35,7 @@ fn main() {
     compile::<rows::libraries::File>(&matrices, &out, "libraries");
     compile::<rows::products::File>(&matrices, &out, "products");
     compile::<rows::python::File>(&matrices, &out, "python");
+    compile::<rows::sdists::File>(&matrices, &out, "sdists");
 }
 
 /// Tells the crate a digest of all matrices, by content: the same facts give the same digest on every machine.

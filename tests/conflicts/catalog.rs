@@ -106,6 +106,7 @@ impl Catalog for Index {
             requires_dist: release.requires.clone(),
             requires_python: release.requires_python.clone(),
             provides_extra: vec!["and-cuda".to_owned()],
+            source: None,
         }))
     }
 }

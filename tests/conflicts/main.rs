@@ -28,6 +28,7 @@ fn change(change: &Change) -> String {
         }
         Change::Drop { requirement } => format!("without {}", requirement.text()),
         Change::Substitute { from, to } => format!("{to} for {from}"),
+        Change::TrustRecorded { name } => format!("trust {name}"),
         Change::Prerelease => "pre-releases".to_owned(),
         Change::ExcludeNewer { until } => format!("exclude-newer {}", until.unwrap()),
         Change::Backend { name } => format!("backend {name:?}"),

@@ -20,11 +20,14 @@ mod laws;
 mod pipeline;
 mod problem;
 mod project_life;
+mod references;
 mod resolve;
+mod sdists;
 mod site_packages;
 mod targets;
 mod ten_pins;
 mod unsolvable;
+mod variants;
 #[cfg(target_os = "linux")]
 mod verify;
 mod work;

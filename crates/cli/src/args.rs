@@ -8,6 +8,7 @@ use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use cuda_lock_commands::{Failure, request};
 
 pub use audit::{Audit, AuditFormat};
+use cuda_lock_formats::manifest::BuildName;
 
 /// Locks Python environments that will load and run on the GPU machine you name.
 #[derive(Debug, Parser)]
@@ -74,6 +75,10 @@ pub struct Resolve {
     /// Download wheels whose index publishes no digest, once, to learn their digests.
     #[arg(long)]
     pub hash_missing: bool,
+    /// Let the metadata of this source distribution be built by uv or pip, which runs its code; `:all:` for every one. Can
+    /// be repeated.
+    #[arg(long, value_name = "NAME|:all:")]
+    pub build: Vec<BuildName>,
     /// Ignore files uploaded after this date or time; overrides env.toml.
     #[arg(long, value_name = "DATE")]
     pub exclude_newer: Option<String>,
@@ -117,6 +122,7 @@ impl Resolve {
             upgrade: self.upgrade.typed(),
             exclude_newer: exclude_newer
                 .map_err(|error| Failure::argument(format!("--exclude-newer: {error}")))?,
+            build: self.build.clone(),
             hash_missing: self.hash_missing,
             noted: self.save_problem.is_some(),
             network: self.network.typed(),

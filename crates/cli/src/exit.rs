@@ -4,6 +4,7 @@ use std::io::Write as _;
 use std::process::ExitCode;
 
 use cuda_lock_commands::Failure;
+use cuda_lock_constraint::catalog::CatalogError;
 use cuda_lock_formats::diagnostic::Diagnostic;
 use serde::Serialize;
 
@@ -34,6 +35,7 @@ impl Exit {
     pub fn of(failure: &Failure) -> Self {
         match failure {
             Failure::Input(_) | Failure::Argument { .. } | Failure::System { .. } => Self::BadInput,
+            Failure::Index(CatalogError::Reference(_)) => Self::BadInput,
             Failure::Index(_) => Self::Network,
             Failure::Unwritable(_) => Self::No,
         }

@@ -6,4 +6,5 @@ pub mod fixes;
 pub mod json;
 pub mod message;
 pub mod progress;
+pub mod sdists;
 pub mod stack;

@@ -143,10 +143,11 @@ fn check_pins(
         Err(SolveError::Catalog(error)) => return Err(error.into()),
     };
     // Nothing is downloaded here: a digest that the lock has and the index lacks is taken as it is.
-    let without = digests::complete(&mut solution, Some(lock), None)?;
+    let without = digests::complete(&mut solution, Some(lock), None, None)?;
     solution.warnings.extend(without);
     remarks.extend(solution.warnings.iter().cloned().map(Remark::Warning));
-    let answer = Answer::new(run, plan, problem, solution);
+    let answer = Answer::new(run, plan, (problem, solution), Some(lock));
+    remarks.extend(answer.passed.iter().map(|passed| Remark::Warning(passed.text.clone())));
     let mut now = answer.pylock();
     let other_facts = tool.matrices != matrix::REVISION;
     let mut reasons = pins::moved(run, lock, &now, &answer, other_facts)?;

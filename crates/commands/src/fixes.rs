@@ -2,6 +2,7 @@
 
 use cuda_lock_constraint::fix::{Change, Found};
 use cuda_lock_constraint::machine::Libc;
+use cuda_lock_constraint::name::Name;
 use cuda_lock_constraint::package::Package;
 use cuda_lock_constraint::version::SystemVersion;
 use cuda_lock_formats::manifest::{Backends, Manifest};
@@ -110,6 +111,7 @@ impl Place<'_> {
                 new: Some(format!("{{ {from} = \"{to}\" }}")),
                 ..Edit::of("[options] substitute")
             },
+            Change::TrustRecorded { name } => self.trust(name),
             Change::Prerelease => Edit {
                 line: self.line_of_key("prerelease"),
                 new: Some(quoted(&"allow")),
@@ -158,6 +160,19 @@ impl Place<'_> {
                 new: Some(quoted(version)),
                 ..Edit::of("python")
             },
+        }
+    }
+
+    /// One more package whose source distribution is trusted.
+    fn trust(&self, name: &Name) -> Edit {
+        let written = &self.manifest.options.trust_recorded;
+        let old: Vec<String> = written.iter().map(|name| quoted(name.get_ref())).collect();
+        let all = old.iter().cloned().chain(std::iter::once(quoted(name))).collect::<Vec<_>>();
+        Edit {
+            line: written.first().map(|name| self.line(name)),
+            old: (!old.is_empty()).then(|| format!("[{}]", old.join(", "))),
+            new: Some(format!("[{}]", all.join(", "))),
+            ..Edit::of("[options] trust-recorded")
         }
     }
 

@@ -50,7 +50,8 @@ impl Kept {
     }
 
     /// Whether the pin of `name` may move.
-    fn moves(&self, name: Name) -> bool {
+    #[must_use]
+    pub fn moves(&self, name: Name) -> bool {
         self.all_move || self.named.contains_key(&name) || self.stack_moves && is_stack(name)
     }
 

@@ -14,6 +14,7 @@
 //! | [`run`] | what all targets of one env.toml share, and how each is solved |
 //! | [`resolve`], [`check`], [`explain`] | what can be asked of a run |
 //! | [`lock`], [`digests`], [`kept`], [`targets`] | from a solution to a lock; which pins stay; what targets owe each other |
+//! | [`passed`], [`references`] | what is built and what was passed over; where direct references lead |
 //! | [`fixes`] | changes that make a problem solvable, as edits of env.toml |
 //! | [`problem`] | a run saved to one file, and solved again from there |
 //! | [`diff`], [`verify`], [`cache`], [`probe`] | the smaller commands |
@@ -29,9 +30,11 @@ mod failure;
 pub mod fixes;
 pub mod kept;
 pub mod lock;
+pub mod passed;
 pub mod plan;
 pub mod probe;
 pub mod problem;
+pub mod references;
 pub mod request;
 pub mod resolve;
 pub mod run;

@@ -1,10 +1,9 @@
 //! From a solution to the files that are written.
 
-use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
 use cuda_lock_constraint::constraint::{Constraint, Reason};
-use cuda_lock_constraint::digest::sha256_hex;
 use cuda_lock_constraint::machine::Libc;
 use cuda_lock_constraint::matrix;
 use cuda_lock_constraint::package::Package;
@@ -13,14 +12,17 @@ use cuda_lock_constraint::solve::{
     Chosen, Problem, Solution, SystemStack, is_url_source, range_text,
 };
 use cuda_lock_constraint::version::Version;
+use cuda_lock_formats::diagnostic::mask_credentials;
 use cuda_lock_formats::manifest::Manifest;
 use cuda_lock_formats::pylock::{
-    LockMetadata, LockedArchive, LockedConstraint, LockedDependency, LockedFile, LockedIndex,
-    LockedMachine, LockedPackage, Origin, Pylock,
+    LockMetadata, LockedConstraint, LockedDependency, LockedIndex, LockedMachine, LockedPackage,
+    LockedPassed, Pylock,
 };
 use cuda_lock_formats::requirements_out::{RequirementsError, RequirementsStyle, requirements_txt};
 
+use crate::passed;
 use crate::plan::{Plan, Sources};
+use crate::references;
 use crate::run::Run;
 
 /// What a lock is made of.
@@ -37,14 +39,23 @@ pub struct Answer<'a> {
     pub solution: Solution,
     /// What it means for the machine.
     pub stack: SystemStack,
+    /// Newer releases that were not taken.
+    pub passed: Vec<LockedPassed>,
 }
 
 impl<'a> Answer<'a> {
-    /// The answer for one target of a run.
+    /// The answer for one target of a run, beside the lock that is there.
     #[must_use]
-    pub fn new(run: &'a Run, plan: &'a Plan, problem: Arc<Problem>, solution: Solution) -> Self {
+    pub fn new(
+        run: &'a Run,
+        plan: &'a Plan,
+        (problem, solution): (Arc<Problem>, Solution),
+        lock: Option<&Pylock>,
+    ) -> Self {
         let stack = solution.system_stack(&problem);
-        Self { manifest: &run.manifest, plan, problem, sources: &run.sources, solution, stack }
+        let passed = passed::over(&solution, lock);
+        let (manifest, sources) = (&run.manifest, &run.sources);
+        Self { manifest, plan, problem, sources, solution, stack, passed }
     }
 
     /// The lock.
@@ -73,7 +84,7 @@ impl<'a> Answer<'a> {
                     .map(|name| LockedDependency { name: *name, version: None })
                     .collect();
                 package.index = self.index_of(chosen);
-                package.origin = origin(chosen);
+                package.origin = references::origin(chosen, self.folder());
                 package
             })
             .collect();
@@ -87,6 +98,11 @@ impl<'a> Answer<'a> {
     /// When a package cannot be pinned there.
     pub fn requirements(&self, lock: &Pylock) -> Result<String, RequirementsError> {
         requirements_of(lock, self.manifest, self.plan)
+    }
+
+    /// The folder of the lock.
+    fn folder(&self) -> &Path {
+        Path::new(self.manifest.source().name()).parent().unwrap_or(Path::new(""))
     }
 
     fn index_of(&self, chosen: &Chosen) -> Option<String> {
@@ -113,7 +129,7 @@ impl<'a> Answer<'a> {
             matrices: matrix::REVISION.to_owned(),
             target: self.plan.spec.name.clone(),
             python: self.problem.target.python.to_string(),
-            requirements: self.plan.spec.dependencies.iter().map(|d| d.get_ref().clone()).collect(),
+            requirements: self.plan.spec.dependencies.iter().map(|d| safe(d.get_ref())).collect(),
             exclude_newer: self.problem.policy.exclude_newer,
             indexes: self
                 .sources
@@ -132,6 +148,8 @@ impl<'a> Answer<'a> {
             minimum_driver: self.stack.minimum_driver.clone(),
             capabilities: self.stack.capabilities.clone(),
             loading: self.stack.loading.iter().map(|step| step.text.clone()).collect(),
+            built: passed::built(&self.solution),
+            passed_over: self.passed.clone(),
             constraints: self.constraints(),
         }
     }
@@ -209,39 +227,22 @@ pub fn requirements_of(
 
 fn reason(reason: &Reason) -> (String, Vec<String>) {
     match reason {
-        Reason::Metadata { requirement } => (format!("its METADATA: {requirement}"), Vec::new()),
+        Reason::Metadata { requirement } => {
+            (format!("its METADATA: {}", safe(requirement)), Vec::new())
+        }
         Reason::RequiresPython { specifiers } => {
             (format!("Requires-Python: {specifiers}"), Vec::new())
         }
         Reason::WheelTag { text } => (text.to_string(), Vec::new()),
         Reason::Matrix(fact) => (fact.text.clone(), fact.sources.clone()),
-        Reason::Manifest { text } => (text.to_string(), Vec::new()),
+        Reason::Manifest { text } => (safe(text), Vec::new()),
         Reason::Extra => ("an extra belongs to its distribution".to_owned(), Vec::new()),
     }
 }
 
-fn origin(chosen: &Chosen) -> Origin {
-    let file = LockedFile {
-        name: Some(chosen.file.filename.clone()),
-        upload_time: chosen.file.upload_time,
-        url: Some(chosen.file.url.clone()),
-        path: None,
-        size: chosen.file.size,
-        hashes: chosen
-            .file
-            .sha256
-            .iter()
-            .map(|digest| ("sha256".to_owned(), sha256_hex(digest)))
-            .collect::<BTreeMap<_, _>>(),
-    };
-    if is_url_source(chosen.version.source()) {
-        return Origin::Archive(LockedArchive { file, subdirectory: None });
-    }
-    if chosen.file.filename.ends_with(".whl") {
-        Origin::Index { sdist: None, wheels: vec![file] }
-    } else {
-        Origin::Index { sdist: Some(file), wheels: Vec::new() }
-    }
+/// A requirement without the credentials that its address may hold.
+fn safe(text: &str) -> String {
+    mask_credentials(text).into_owned()
 }
 
 fn file_name(path: &str) -> &str {

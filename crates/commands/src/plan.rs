@@ -5,7 +5,7 @@ mod moved;
 mod others;
 mod sources;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -14,16 +14,18 @@ use cuda_lock_constraint::matrix;
 use cuda_lock_constraint::name::Name;
 use cuda_lock_constraint::requirement::Requirement;
 use cuda_lock_constraint::rules::onnx_model::Model;
-use cuda_lock_constraint::solve::{Policy, Prerelease, Problem, Resolution};
+use cuda_lock_constraint::solve::{Builds, Policy, Prerelease, Problem, Resolution};
 use cuda_lock_constraint::target::Target;
-use cuda_lock_fetcher::{FetcherConfig, StaticMetadata};
+use cuda_lock_fetcher::{Credentials, FetcherConfig, StaticMetadata};
 use cuda_lock_formats::diagnostic::{Diagnostic, Diagnostics, Severity};
 use cuda_lock_formats::manifest::{
-    self, Backends, ExcludeNewer, Manifest, PythonRequest, ResolutionMode, TargetSpec,
+    self, Backends, BuildName, DirectSource, ExcludeNewer, Manifest, PythonRequest, ResolutionMode,
+    TargetSpec,
 };
 use cuda_lock_formats::onnx_model::read_model;
 use pep440_rs::Version as Pep440;
 use serde_spanned::Spanned;
+use url::Url;
 
 use crate::failure::{Failure, read_named};
 use crate::request::Network;
@@ -77,7 +79,7 @@ pub fn plan(
         machine,
         requirements: requirements(manifest, &spec.dependencies)?,
         constraints: requirements(manifest, &options.constraints)?,
-        overrides: requirements(manifest, &options.overrides)?,
+        overrides: overrides(manifest)?,
         substitute: options.substitute.iter().map(|(from, to)| (*from, *to.get_ref())).collect(),
         sources: sources.all.iter().map(|known| known.source.clone()).collect(),
         pinned_sources: pinned(manifest, sources),
@@ -100,6 +102,7 @@ pub fn fetcher(manifest: &Manifest, sources: &Sources, network: &Network) -> Fet
         FetcherConfig::new(sources.all.iter().map(|known| known.config.clone()).collect());
     network.apply(&mut config);
     config.overrides = manifest.metadata.iter().map(stated).collect();
+    config.credentials = credentials(manifest);
     config.with_environment()
 }
 
@@ -140,6 +143,35 @@ fn requirements(
             Err(error) => Err(at(manifest, text, &error.to_string())),
         })
         .collect()
+}
+
+/// What env.toml overrides: versions, and where distributions are from that no index has.
+fn overrides(manifest: &Manifest) -> Result<Vec<Arc<Requirement>>, Diagnostics> {
+    let mut overrides = requirements(manifest, &manifest.options.overrides)?;
+    for (name, source) in &manifest.direct {
+        let url = match source.get_ref() {
+            DirectSource::Url(url) => url.clone(),
+            DirectSource::Path(path) => {
+                let home = Path::new(manifest.source().name()).with_file_name(path);
+                let found = std::path::absolute(&home).ok().filter(|path| path.exists());
+                let address = found.and_then(|path| {
+                    if path.is_dir() {
+                        Url::from_directory_path(path).ok()
+                    } else {
+                        Url::from_file_path(path).ok()
+                    }
+                });
+                let missing =
+                    || at(manifest, source, &format!("there is no {path} beside the manifest"));
+                address.ok_or_else(missing)?.to_string()
+            }
+        };
+        match format!("{name} @ {url}").parse::<Requirement>() {
+            Ok(requirement) => overrides.push(Arc::new(requirement)),
+            Err(error) => return Err(at(manifest, source, &error.to_string())),
+        }
+    }
+    Ok(overrides)
 }
 
 /// The Pythons that a request allows, newest first.
@@ -213,9 +245,53 @@ fn policy(manifest: &Manifest, exclude_newer: Option<&ExcludeNewer>) -> Policy {
         },
         exclude_newer: exclude_newer.or(stated).map(|date| date.before),
         ignore_advice: false,
+        trust_recorded: options.trust_recorded.iter().map(|name| *name.get_ref()).collect(),
+        builds: builds(options.build.iter().map(|name| *name.get_ref())),
         preferences: BTreeMap::new(),
         nearest: BTreeMap::new(),
     }
+}
+
+/// User and password of the addresses that env.toml names directly; they hold for that address alone.
+fn credentials(manifest: &Manifest) -> Vec<Credentials> {
+    let targets = manifest.target_names().into_iter().filter_map(|name| manifest.target(name).ok());
+    let asked = targets.flat_map(|spec| spec.dependencies);
+    let asked = asked.filter_map(|text| {
+        let requirement: Requirement = text.get_ref().parse().ok()?;
+        Some(requirement.url?.url.into_string())
+    });
+    let named = manifest.direct.values().filter_map(|source| match source.get_ref() {
+        DirectSource::Url(url) => Some(url.clone()),
+        DirectSource::Path(_) => None,
+    });
+    let with_user = asked.chain(named).filter_map(|text| Url::parse(&text).ok());
+    with_user
+        .filter(|url| !url.username().is_empty() && matches!(url.scheme(), "http" | "https"))
+        .map(|url| Credentials {
+            username: decoded(url.username()),
+            password: url.password().map(decoded),
+            url,
+        })
+        .collect()
+}
+
+fn decoded(text: &str) -> String {
+    percent_encoding::percent_decode_str(text).decode_utf8_lossy().into_owned()
+}
+
+/// What may be built.
+#[must_use]
+pub fn builds(names: impl IntoIterator<Item = BuildName>) -> Builds {
+    let mut only = BTreeSet::new();
+    for name in names {
+        match name {
+            BuildName::All => return Builds::All,
+            BuildName::One(name) => {
+                only.insert(name);
+            }
+        }
+    }
+    if only.is_empty() { Builds::None } else { Builds::Only(only) }
 }
 
 fn stated(stated: &manifest::StaticMetadata) -> StaticMetadata {
@@ -235,6 +311,7 @@ fn stated(stated: &manifest::StaticMetadata) -> StaticMetadata {
                 .as_ref()
                 .map(|text| Arc::from(text.get_ref().as_str())),
             provides_extra: stated.provides_extra.iter().map(|e| e.get_ref().to_string()).collect(),
+            source: None,
         },
         version,
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use cuda_lock_fetcher::{FetcherConfig, Mode};
-use cuda_lock_formats::manifest::ExcludeNewer;
+use cuda_lock_formats::manifest::{BuildName, ExcludeNewer};
 
 /// An env.toml, and what is asked of it.
 #[derive(Clone, Debug)]
@@ -18,6 +18,8 @@ pub struct Request {
     pub upgrade: Upgrade,
     /// Files uploaded later are ignored; goes before env.toml.
     pub exclude_newer: Option<ExcludeNewer>,
+    /// Source distributions whose metadata may be built, beside those that env.toml names.
+    pub build: Vec<BuildName>,
     /// Wheels whose index publishes no digest are downloaded to learn it.
     pub hash_missing: bool,
     /// What the indexes say is noted, so that the run can be saved to a file.
@@ -35,6 +37,7 @@ impl Request {
             targets: Targets::All,
             upgrade: Upgrade::default(),
             exclude_newer: None,
+            build: Vec::new(),
             hash_missing: false,
             noted: false,
             network: Network::default(),

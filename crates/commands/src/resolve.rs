@@ -96,14 +96,14 @@ impl Run {
     ) -> Result<Solved<'r>, Failure> {
         let paths = self.paths(plan);
         let download = self.fetcher.as_deref().filter(|_| self.request.hash_missing);
-        let without = digests::complete(&mut solution, lock, download)?;
+        let without = digests::complete(&mut solution, lock, download, self.fetcher.as_deref())?;
         solution.warnings.extend(without);
         let locked = lock.map(|lock| lock.packages.as_slice()).unwrap_or_default();
         let known = |name| {
             solution.builds.contains_key(&name) || locked.iter().any(|package| package.name == name)
         };
         let unknown = self.kept.unknown(known).collect();
-        let answer = Answer::new(self, plan, problem, solution);
+        let answer = Answer::new(self, plan, (problem, solution), lock);
         let lock = answer.pylock();
         let requirements =
             answer.requirements(&lock).map_err(|error| Failure::Unwritable(error.to_string()))?;

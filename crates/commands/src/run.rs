@@ -15,6 +15,7 @@ use crate::failure::Failure;
 use crate::kept::Kept;
 use crate::plan::{self, Plan, Sources};
 use crate::problem::{self, Answers};
+use crate::references;
 use crate::request::{Request, Targets};
 use crate::targets::{Party, agree};
 
@@ -77,11 +78,22 @@ impl Run {
         };
         let plans = names
             .into_iter()
-            .map(|name| plan::plan(&manifest, name, &sources, request.exclude_newer.as_ref()))
-            .collect::<Result<Vec<Plan>, _>>()?;
+            .map(|name| {
+                let exclude_newer = request.exclude_newer.as_ref();
+                let mut plan = plan::plan(&manifest, name, &sources, exclude_newer)?;
+                let written = manifest.options.build.iter().map(|name| *name.get_ref());
+                let allowed = written.chain(request.build.iter().copied());
+                plan.problem.policy.builds = plan::builds(allowed);
+                Ok(plan)
+            })
+            .collect::<Result<Vec<Plan>, Failure>>()?;
         let mut fetcher = None;
         let catalog = answers.catalog(&sources, || {
-            let config = plan::fetcher(&manifest, &sources, &request.network);
+            let mut config = plan::fetcher(&manifest, &sources, &request.network);
+            let locks = plans
+                .iter()
+                .map(|plan| Paths::new(&request.manifest, plan.spec.name.as_deref()).lock);
+            config.commits = locks.flat_map(|path| references::commits(&path, &kept)).collect();
             let opened = Fetcher::new(config, observer).map(Arc::new);
             opened.map_err(Failure::system).inspect(|opened| fetcher = Some(Arc::clone(opened)))
         })?;

@@ -151,7 +151,11 @@ pub fn find(
     }
     search.failed.clear();
     if search.found.fixes.iter().filter(|fix| fix.changes.len() == 1).count() < CHOICE {
-        for requirement in candidates.dropping {
+        // Nobody is helped by doing without what one line of env.toml would allow.
+        let said = |requirement: &Arc<Requirement>| {
+            conflict.undeclared.iter().any(|(name, ..)| *name == requirement.name)
+        };
+        for requirement in candidates.dropping.into_iter().filter(|asked| !said(asked)) {
             search.drop(requirement);
         }
     }

@@ -103,6 +103,11 @@ matrix!(
 );
 
 matrix!(
+    /// How source distributions are built (`matrices/sdists.toml`).
+    sdists
+);
+
+matrix!(
     /// Minor versions of CPython (`matrices/python.toml`).
     python
 );

@@ -15,6 +15,7 @@ mod order;
 pub mod problem;
 mod provider;
 mod reach;
+mod sdists;
 pub mod solution;
 mod speculate;
 pub mod stack;
@@ -32,14 +33,17 @@ pub use candidates::{Misses, PassedOver, Rejection};
 pub use conflict::{
     CollidingFact, Conflict, Report, Statement, nearest_name, nearest_of, range_text, versions_text,
 };
-pub use problem::{LayerBound, Policy, Prerelease, Problem, Resolution, Source, SourceKind};
+pub use problem::{
+    Builds, LayerBound, Policy, Prerelease, Problem, Resolution, Source, SourceKind,
+};
 pub use provider::Unusable;
+pub use sdists::{PassedRelease, PassedWhy};
 pub use solution::{Chosen, Solution};
 pub use speculate::look_ahead;
 pub use stack::SystemStack;
 pub use urls::is_url_source;
 
-use crate::catalog::{Catalog, CatalogError};
+use crate::catalog::{Catalog, CatalogError, FromSdist, Grade};
 use crate::check::{Assignment, violations};
 use crate::constraint::{Force, Reason};
 use crate::name::Name;
@@ -179,7 +183,10 @@ fn answer(
     }
     warnings.extend(provider.advice(&builds));
     warnings.extend(provider.on_several_indexes(&builds));
-    Ok(Solution { builds, layers, constraints, warnings, decisions: provider.decisions() })
+    warnings.extend(provider.failed_builds());
+    let passed_over = provider.passed_releases(&builds, &constraints);
+    let decisions = provider.decisions();
+    Ok(Solution { builds, layers, constraints, warnings, passed_over, decisions })
 }
 
 /// Which extras there are instead of one that there is not.
@@ -222,13 +229,20 @@ impl Provider {
         let Some(candidate) = candidates.get(build) else { return Ok(None) };
         let judge = self.judge();
         let release = candidate.release(&judge);
-        let (Some(file), Some(metadata)) = (release.file(), self.metadata(name, build)?) else {
+        let (Some(file), Some(mut metadata)) = (release.file(), self.metadata(name, build)?) else {
             return Ok(None);
         };
+        if !release.has_wheel() && metadata.source.is_none() {
+            // What the file itself says would have said how it is known.
+            let stated =
+                FromSdist { grade: Grade::Stated, extras_open: false, needs: BTreeSet::default() };
+            Arc::make_mut(&mut metadata).source = Some(Box::new(stated));
+        }
         Ok(Some(Chosen {
             version: build.clone(),
             file: file.clone(),
             extras: BTreeSet::new(),
+            place: self.reference(build.source()).map(|reference| reference.place.clone()),
             metadata,
             requires: BTreeSet::new(),
             required_by: BTreeSet::new(),

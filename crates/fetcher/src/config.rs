@@ -34,6 +34,8 @@ pub struct FetcherConfig {
     pub max_download: u64,
     /// METADATA that the user states, instead of what a file says.
     pub overrides: Vec<StaticMetadata>,
+    /// Commits that an earlier lock has, which stay.
+    pub commits: Vec<KnownCommit>,
 }
 
 impl FetcherConfig {
@@ -52,6 +54,7 @@ impl FetcherConfig {
             patience: Patience::default(),
             max_download: 100 * 1024 * 1024,
             overrides: Vec::new(),
+            commits: Vec::new(),
         }
     }
 
@@ -68,6 +71,17 @@ impl FetcherConfig {
         });
         self
     }
+}
+
+/// A repository as an earlier lock has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KnownCommit {
+    /// Its address, without credentials.
+    pub url: String,
+    /// The branch, tag or commit that was asked for.
+    pub requested: Option<String>,
+    /// The commit that it was.
+    pub commit: String,
 }
 
 /// One index.

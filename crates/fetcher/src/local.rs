@@ -14,10 +14,11 @@ use url::Url;
 
 use crate::fetcher::MetadataResult;
 use crate::flat::FlatResult;
-use crate::metadata::{SdistKind, metadata_from_sdist, metadata_from_wheel};
+use crate::metadata::{SdistKind, metadata_from_wheel, read_sdist};
 use crate::page::{parse_flat, parse_page};
 use crate::project::{ProjectResult, unusable};
-use crate::wheel::{read, unavailable};
+use crate::sdist::sdist_name;
+use crate::wheel::{about, read, unavailable};
 
 /// A project of a simple index that lies in a folder: `NAME/index.json` or `NAME/index.html`.
 pub(crate) fn project(folder: &Path, name: Name) -> ProjectResult {
@@ -85,11 +86,15 @@ pub(crate) fn metadata(name: Name, file: &File) -> MetadataResult {
         return read(name, file, &bytes).map(Arc::new);
     }
     let Some(kind) = SdistKind::of(&file.filename) else {
-        return Err(unavailable(name, file, "it is neither a wheel nor an sdist"));
+        return Err(unavailable(
+            name,
+            file,
+            "it is neither a wheel nor a source distribution that is read",
+        ));
     };
-    let metadata = metadata_from_sdist(kind, opened)
-        .map_err(|why| unavailable(name, file, &why.to_string()))?;
-    Ok(Arc::new(metadata))
+    let metadata = read_sdist(&sdist_name(name, file), kind, opened)
+        .map_err(|found| CatalogError::Undeclared(Arc::new(found)))?;
+    about(name, file, metadata).map(Arc::new)
 }
 
 /// Digest and length of a file of this machine.

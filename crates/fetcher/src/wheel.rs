@@ -2,8 +2,7 @@
 //!
 //! For a wheel that is the METADATA file beside it (PEP 658), when the index advertises one and it is there; else the
 //! tail of the wheel, by range requests; else the whole wheel, up to a limit. Mirrors often lack the files beside
-//! wheels, so the second way must be as good as the first. An sdist is downloaded, up to the limit, and says what it
-//! needs when its PKG-INFO is static.
+//! wheels, so the second way must be as good as the first. What a source distribution says is read by [`crate::sdist`].
 
 use std::sync::Arc;
 
@@ -17,12 +16,10 @@ use crate::body::{METADATA_LIMIT, unpack};
 use crate::cache::Said;
 use crate::config::Mode;
 use crate::fetcher::{Inner, MetadataResult};
-use crate::metadata::{
-    SdistError, SdistKind, metadata_from_sdist, metadata_from_wheel, parse_metadata,
-};
+use crate::metadata::{metadata_from_wheel, parse_metadata};
 use crate::net::{Buffer, Request, shown};
 use crate::observer::{Event, Kind, add};
-use crate::project::{apart, unusable};
+use crate::project::unusable;
 use crate::tail::Found;
 use cuda_lock_constraint::digest::sha256_hex;
 
@@ -32,17 +29,9 @@ impl Inner {
         if file.url.starts_with("file:") {
             return Some(crate::local::metadata(name, file));
         }
-        if let Some(why) = self.silent.why(name, file) {
-            return Some(Err(unavailable(name, file, why)));
-        }
-        // An sdist is read as a whole or not at all: its length is known beforehand, with a network and without.
-        let is_whole = !file.filename.ends_with(".whl") && file.core_metadata == CoreMetadata::No;
-        if is_whole && file.size.is_some_and(|size| size > self.max_download) {
-            return Some(Err(self.too_large(name, file, file.size)));
-        }
         if let Some(said) = self.cache.as_ref().and_then(|cache| cache.metadata(name, file)) {
             add(&self.counters.cached_metadata, 1);
-            return Some(self.said_of(name, file, said));
+            return Some(said_of(said));
         }
         (self.mode == Mode::Offline).then(|| {
             let text = format!(
@@ -59,32 +48,11 @@ impl Inner {
         self.observer.event(Event::Started { kind: Kind::Metadata, name: &file.filename });
         let result = self.fetch_metadata(name, file).await;
         self.observer.event(Event::Finished { kind: Kind::Metadata, name: &file.filename });
-        let said = match result {
-            Err(CatalogError::Unavailable(why)) if self.is_final(file) => {
-                Said::Nothing(why.to_string())
-            }
-            other => other?,
-        };
+        let said = result?;
         if let Some(cache) = &self.cache {
             cache.keep_metadata(name, file, &said);
         }
-        self.said_of(name, file, said)
-    }
-
-    /// Whether a file that could not be used will not do next time either: it never changes, and its length was no reason.
-    fn is_final(&self, file: &File) -> bool {
-        file.sha256.is_some() && file.size.is_some_and(|size| size <= self.max_download)
-    }
-
-    fn said_of(&self, name: Name, file: &File, said: Said) -> MetadataResult {
-        match said {
-            Said::Metadata(metadata) => Ok(Arc::new(metadata)),
-            Said::Nothing(why) => Err(CatalogError::Unavailable(why.into())),
-            Said::Old(why) => {
-                self.silent.note(name, file);
-                Err(CatalogError::Unavailable(why.into()))
-            }
-        }
+        said_of(said)
     }
 
     async fn fetch_metadata(&self, name: Name, file: &File) -> Result<Said, CatalogError> {
@@ -107,22 +75,7 @@ impl Inner {
             };
             return read(name, file, &bytes).map(Said::Metadata);
         }
-        let Some(kind) = SdistKind::of(&file.filename) else {
-            return Err(unavailable(name, file, "it is neither a wheel nor an sdist"));
-        };
-        let sdist = self.whole_file(&url, name, file).await?;
-        let named = file.clone();
-        let size = usize::try_from(file.size.unwrap_or(u64::MAX)).unwrap_or(usize::MAX);
-        apart(size, move || match metadata_from_sdist(kind, sdist) {
-            Ok(metadata) => about(name, &named, metadata).map(Said::Metadata),
-            // That an sdist must be built first does not change either, and finding out took a download.
-            Err(why @ SdistError::Old(_)) => Ok(Said::Old(silent(name, &named, &why.to_string()))),
-            Err(
-                why @ (SdistError::NotStatic(_) | SdistError::NoPkgInfo | SdistError::Metadata(_)),
-            ) => Ok(Said::Nothing(silent(name, &named, &why.to_string()))),
-            Err(why) => Err(unavailable(name, &named, &why.to_string())),
-        })
-        .await
+        self.sdist(&url, name, file).await
     }
 
     /// The METADATA file beside a wheel; `None` when it is not there, whatever the index says.
@@ -150,6 +103,14 @@ impl Inner {
     }
 }
 
+/// What a file said, as an answer.
+fn said_of(said: Said) -> MetadataResult {
+    match said {
+        Said::Metadata(metadata) => Ok(Arc::new(metadata)),
+        Said::Undeclared(found) => Err(CatalogError::Undeclared(Arc::new(found))),
+    }
+}
+
 /// Checks METADATA against the digest that the index states, and reads it.
 pub(crate) fn read(name: Name, file: &File, bytes: &[u8]) -> Result<Metadata, CatalogError> {
     if let CoreMetadata::Sha256(expected) = file.core_metadata {
@@ -166,7 +127,7 @@ pub(crate) fn read(name: Name, file: &File, bytes: &[u8]) -> Result<Metadata, Ca
 }
 
 /// Refuses METADATA of another project.
-fn about(name: Name, file: &File, metadata: Metadata) -> Result<Metadata, CatalogError> {
+pub(crate) fn about(name: Name, file: &File, metadata: Metadata) -> Result<Metadata, CatalogError> {
     if Name::new(&metadata.name).is_ok_and(|found| found == name) {
         return Ok(metadata);
     }
@@ -196,15 +157,11 @@ pub(crate) fn wrong_digest(
 
 /// The error for a file that does not say what it needs.
 pub(crate) fn unavailable(name: Name, file: &File, why: &str) -> CatalogError {
-    CatalogError::Unavailable(silent(name, file, why).into())
-}
-
-fn silent(name: Name, file: &File, why: &str) -> String {
-    format!(
-        "{} does not say what it needs: {why}; state that in [metadata.{name}] of env.toml, or choose a release with a \
-         wheel",
+    let text = format!(
+        "{} does not say what it needs: {why}; state that in [metadata.{name}] of env.toml, or choose another release",
         file.filename
-    )
+    );
+    CatalogError::Unavailable(text.into())
 }
 
 /// The version in a file name, if it can be read.
@@ -212,7 +169,7 @@ pub(crate) fn version(filename: &str, name: Name) -> Option<Version> {
     if let Some(stem) = filename.strip_suffix(".whl") {
         return stem.split('-').nth(1)?.parse().ok();
     }
-    let stem = filename.strip_suffix(".tar.gz").or_else(|| filename.strip_suffix(".zip"))?;
+    let stem = [".tar.gz", ".tgz", ".zip"].iter().find_map(|end| filename.strip_suffix(end))?;
     // A name may hold `-` itself, a version too: the place to cut is where the name fits.
     stem.match_indices('-')
         .filter_map(|(at, _)| Some((stem.get(..at)?, stem.get(at + 1..)?)))

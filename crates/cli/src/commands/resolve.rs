@@ -13,7 +13,7 @@ use cuda_lock_formats::atomic::Outcome;
 use crate::args::{Format, Resolve};
 use crate::exit::Exit;
 use crate::output::progress::Progress;
-use crate::output::{conflict, fixes, json, message, stack};
+use crate::output::{conflict, fixes, json, message, sdists, stack};
 
 /// Runs the command.
 ///
@@ -82,6 +82,7 @@ fn show(args: &Resolve, solved: &Solved<'_>, targets: &mut Vec<json::TargetRepor
     let answer = &solved.answer;
     if !args.quiet {
         answer.solution.warnings.iter().for_each(message::warning);
+        answer.passed.iter().for_each(|passed| message::warning(&passed.text));
     }
     if args.format == Format::Json {
         targets.push(json::solved(answer));
@@ -113,6 +114,7 @@ fn refuse(args: &Resolve, run: &Run, refusal: &Refusal<'_>, targets: &mut Vec<js
             message::line(format_args!("target {target}:"));
         }
         conflict::print(found, args.verbose);
+        sdists::offer(found);
         name_the_asked(refusal, found);
         if args.quiet {
             return;

@@ -16,6 +16,8 @@ pub fn print(remedies: &Remedies, first: &Conflict, file: &str) {
     also(found, first);
     message::line("");
     match fixes.as_slice() {
+        // What would allow it was said already.
+        [] if !first.undeclared.is_empty() => return,
         [] if found.stopped.is_some() => {
             message::help(format_args!("no fix found in {} tries; {}", found.solves, ended(found)))
         }

@@ -5,10 +5,12 @@ use std::io::Write as _;
 
 use cuda_lock_commands::fixes::Fix;
 use cuda_lock_commands::lock::Answer;
+use cuda_lock_commands::passed;
 use cuda_lock_commands::resolve::Remedies;
 use cuda_lock_constraint::fix;
 use cuda_lock_constraint::solve::Conflict;
 use cuda_lock_fetcher::Stats;
+use cuda_lock_formats::pylock::LockedBuild;
 use serde::Serialize;
 
 /// Prints one document. A closed pipe is nobody's concern here.
@@ -86,6 +88,10 @@ pub struct TargetReport {
     pub loading: Vec<String>,
     /// Things a person should know.
     pub warnings: Vec<String>,
+    /// Newer releases that were not taken because what they need could not be known, one line for each project.
+    pub passed_over: Vec<String>,
+    /// What is built when it is installed.
+    pub built: Vec<Built>,
     /// What collides in one line, when there is no solution and a line can say it.
     pub headline: Option<String>,
     /// The facts that collide, when there is no solution.
@@ -129,6 +135,27 @@ pub struct Package {
     pub version: String,
 }
 
+/// A package that is built when it is installed.
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Built {
+    /// Its name.
+    pub name: String,
+    /// How its requirements are known.
+    pub requirements: String,
+    /// What the build needs.
+    pub needs: Vec<String>,
+    /// Whether the build must find the packages of this lock.
+    pub in_environment: bool,
+}
+
+impl From<LockedBuild> for Built {
+    fn from(built: LockedBuild) -> Self {
+        let LockedBuild { name, requirements, needs, in_environment } = built;
+        Self { name, requirements, needs, in_environment }
+    }
+}
+
 /// One fact of a conflict.
 #[derive(Serialize)]
 pub struct Fact {
@@ -154,6 +181,8 @@ pub fn solved(answer: &Answer<'_>) -> TargetReport {
             .collect(),
         loading: answer.stack.loading.iter().map(|step| step.text.clone()).collect(),
         warnings: answer.solution.warnings.clone(),
+        passed_over: answer.passed.iter().map(|passed| passed.text.clone()).collect(),
+        built: passed::built(&answer.solution).into_iter().map(Built::from).collect(),
         headline: None,
         conflict: Vec::new(),
         also: Vec::new(),
@@ -177,6 +206,8 @@ pub fn unsolved(target: Option<&str>, conflict: &Conflict, remedies: Remedies) -
         packages: Vec::new(),
         loading: Vec::new(),
         warnings: Vec::new(),
+        passed_over: Vec::new(),
+        built: Vec::new(),
         headline: conflict.report().headline,
         conflict: facts(conflict),
         also: found.also.iter().map(also).collect(),
@@ -187,6 +218,6 @@ pub fn unsolved(target: Option<&str>, conflict: &Conflict, remedies: Remedies) -
 }
 
 fn facts(conflict: &Conflict) -> Vec<Fact> {
-    let statements = conflict.statements().into_iter();
+    let statements = conflict.report_in_full().into_iter();
     statements.map(|said| Fact { text: said.text, source: said.source }).collect()
 }

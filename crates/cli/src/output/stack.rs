@@ -8,6 +8,7 @@ use cuda_lock_constraint::package::Package;
 use cuda_lock_constraint::solve::Problem;
 
 use super::message::{FAINT, STRONG};
+use super::sdists;
 
 /// The distributions that have a line of their own, in this order.
 const SHOWN: [&str; 7] =
@@ -20,6 +21,7 @@ pub fn print(answer: &Answer<'_>) {
         let note = if note.is_empty() { note } else { format!("  {FAINT}{note}{FAINT:#}") };
         let _ = writeln!(out, "  {STRONG}{label:<16}{STRONG:#} {value}{note}");
     }
+    sdists::built(&mut out, answer);
     let steps = &answer.stack.loading;
     if !steps.is_empty() {
         let _ = writeln!(out, "\n  When the program starts:");

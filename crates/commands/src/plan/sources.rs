@@ -47,7 +47,9 @@ impl Sources {
         let source = Source {
             id: config.id,
             name: config.name.clone(),
-            plain_linux: matches!(kind, SourceKind::PyTorch { .. }),
+            // A page of files that a person names is trusted as a file is whose address they name.
+            plain_linux: matches!(kind, SourceKind::PyTorch { .. })
+                || config.format == SourceFormat::Flat,
             kind,
             only,
             explicit,

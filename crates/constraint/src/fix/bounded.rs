@@ -8,6 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use pep440_rs::Version;
+
 use crate::catalog::{Catalog, CatalogError, File, Metadata, OnMetadata, OnProject, Project};
 use crate::name::Name;
 use crate::version::SourceId;
@@ -102,6 +104,17 @@ impl Catalog for Bounded {
     ) -> Result<Arc<Metadata>, CatalogError> {
         self.check()?;
         self.timed(|| self.inner.metadata(source, name, file))
+    }
+
+    fn build(
+        &self,
+        source: SourceId,
+        name: Name,
+        file: &File,
+        python: &Version,
+    ) -> Result<Arc<Metadata>, CatalogError> {
+        self.check()?;
+        self.inner.build(source, name, file, python)
     }
 
     fn expect_project(&self, source: SourceId, name: Name, then: OnProject) {

@@ -45,6 +45,11 @@ pub enum Change {
         /// The one that takes its place.
         to: Name,
     },
+    /// Trust what a source distribution recorded when it was made.
+    TrustRecorded {
+        /// The distribution.
+        name: Name,
+    },
     /// Allow pre-releases.
     Prerelease,
     /// Let newer files count.
@@ -112,6 +117,9 @@ impl Change {
             Self::Substitute { from, to } => {
                 problem.substitute.insert(*from, *to);
             }
+            Self::TrustRecorded { name } => {
+                problem.policy.trust_recorded.insert(*name);
+            }
             Self::Prerelease => problem.policy.prerelease = Prerelease::Allow,
             Self::ExcludeNewer { until } => problem.policy.exclude_newer = *until,
             Self::Backend { name } => {
@@ -159,6 +167,9 @@ impl Change {
             | Self::Drop { requirement } => Some(Arc::clone(requirement.text())),
             _ => None,
         };
+        if let (Self::TrustRecorded { name }, Self::TrustRecorded { name: other }) = (self, other) {
+            return name == other;
+        }
         match (stated(self), stated(other)) {
             (Some(one), Some(other)) => one == other,
             (None, None) => std::mem::discriminant(self) == std::mem::discriminant(other),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use pep440_rs::{Operator, VersionSpecifiers};
 use pubgrub::{Dependencies, DependencyProvider, PackageResolutionStatistics};
 
-use crate::catalog::CatalogError;
+use crate::catalog::{CatalogError, Silence};
 use crate::constraint::{Constraint, Force, Reason};
 use crate::name::Name;
 use crate::package::Package;
@@ -41,7 +41,7 @@ impl Provider {
         version: &Version,
     ) -> Result<Result<Vec<Constraint>, Unusable>, CatalogError> {
         match (package, version) {
-            (Package::Root, _) => Ok(Ok(self.root_constraints())),
+            (Package::Root, _) => Ok(Ok(self.root_constraints()?)),
             (Package::Dist { name, extra: None }, Version::Dist(build)) => {
                 self.build_constraints(name, build)
             }
@@ -52,13 +52,13 @@ impl Provider {
         }
     }
 
-    fn root_constraints(&self) -> Vec<Constraint> {
+    fn root_constraints(&self) -> Result<Vec<Constraint>, CatalogError> {
         let root = (Package::Root, layers::root_version());
         let mut constraints = layers::machine_constraints(&self.problem, &root);
         let applies = |requirement: &&Arc<Requirement>| self.applies(requirement, None);
         for requirement in self.problem.requirements.iter().filter(applies) {
             let reason = Reason::Manifest { text: Arc::clone(requirement.text()) };
-            self.require(&mut constraints, &root, requirement, &reason);
+            self.require(&mut constraints, &root, requirement, &reason)?;
         }
         for requirement in self.problem.constraints.iter().filter(applies) {
             constraints.push(Constraint {
@@ -69,25 +69,28 @@ impl Provider {
                 reason: Reason::Manifest { text: Arc::clone(requirement.text()) },
             });
         }
-        constraints
+        Ok(constraints)
     }
 
     /// The edges of one requirement: to the distribution, and to each extra of it.
+    ///
+    /// # Errors
+    /// When it is a direct reference to something that cannot be had.
     fn require(
         &self,
         constraints: &mut Vec<Constraint>,
         subject: &(Package, Version),
         requirement: &Requirement,
         reason: &Reason,
-    ) {
+    ) -> Result<(), CatalogError> {
         let name = self.problem.substituted(requirement.name);
         let overridden = self.problem.overrides.iter().find(|over| over.name == name);
         let (range, reason) = match overridden {
             Some(over) => (
-                over.range().clone(),
+                self.overridden(over, requirement)?,
                 Reason::Manifest { text: format!("override {}", over.text()).into() },
             ),
-            None => (self.range_of(requirement), reason.clone()),
+            None => (self.range_of(requirement)?, reason.clone()),
         };
         self.ask_for_extras(name, &requirement.extras);
         let extras = requirement.extras.iter().copied().map(Some);
@@ -112,12 +115,20 @@ impl Provider {
                 });
             }
         }
+        Ok(())
     }
 
-    fn range_of(&self, requirement: &Requirement) -> Range {
+    /// What an override allows. One that says where a distribution is from does not say that any version will do.
+    fn overridden(&self, over: &Requirement, asked: &Requirement) -> Result<Range, CatalogError> {
+        let range = self.range_of(over)?;
+        let is_place = over.url.is_some() && asked.url.is_none();
+        Ok(if is_place { range.intersection(asked.range()) } else { range })
+    }
+
+    fn range_of(&self, requirement: &Requirement) -> Result<Range, CatalogError> {
         match &requirement.url {
             Some(url) => self.url_range(requirement.name, url),
-            None => requirement.range().clone(),
+            None => Ok(requirement.range().clone()),
         }
     }
 
@@ -186,10 +197,20 @@ impl Provider {
             }
             add(Package::Python, range, reason);
         }
+        if !release.has_wheel() {
+            // Of a release that is known to be broken nobody is asked what it needs.
+            let unread = self.unread_build(name, build, &file.filename);
+            if let Some(broken) = rules::broken::unusable(&unread, self.problem.machine.platform) {
+                return Ok(Err(broken.text.as_str().into()));
+            }
+        }
         let metadata = match self.metadata(name, build) {
             Ok(Some(metadata)) => metadata,
             Ok(None) => return Ok(Ok(constraints)),
-            Err(CatalogError::Unavailable(why)) => return Ok(Err(why)),
+            Err(CatalogError::Unavailable(why)) => return Ok(Err(Unusable::Because(why))),
+            Err(CatalogError::Undeclared(found)) => {
+                return Ok(Err(Unusable::Undeclared(found.why)));
+            }
             Err(error) => return Err(error),
         };
         if let (false, Some(specifiers)) = (python_stated, &metadata.requires_python)
@@ -202,7 +223,14 @@ impl Provider {
             match self.requirement(text) {
                 Ok(requirement) if self.applies(&requirement, None) => {
                     let reason = Reason::Metadata { requirement: Arc::clone(text) };
-                    self.require(&mut constraints, &subject, &requirement, &reason);
+                    match self.require(&mut constraints, &subject, &requirement, &reason) {
+                        Ok(()) => {}
+                        // Another release may do without it.
+                        Err(CatalogError::Reference(why)) => {
+                            return Ok(Err(Unusable::Because(why)));
+                        }
+                        Err(error) => return Err(error),
+                    }
                 }
                 Ok(_) => {}
                 Err(error) => {
@@ -270,14 +298,23 @@ impl Provider {
         let metadata = match self.metadata(name, build) {
             Ok(Some(metadata)) => metadata,
             // The base distribution reports both.
-            Ok(None) | Err(CatalogError::Unavailable(_)) => return Ok(Ok(constraints)),
+            Ok(None) | Err(CatalogError::Unavailable(_) | CatalogError::Undeclared(_)) => {
+                return Ok(Ok(constraints));
+            }
             Err(error) => return Err(error),
         };
+        if metadata.source.as_ref().is_some_and(|source| source.extras_open) {
+            return Ok(Err(Unusable::Undeclared(Silence::Extras)));
+        }
         for text in &metadata.requires_dist {
             let Ok(requirement) = self.requirement(text) else { continue };
             if self.applies(&requirement, Some(extra)) && !self.applies(&requirement, None) {
                 let reason = Reason::Metadata { requirement: Arc::clone(text) };
-                self.require(&mut constraints, &subject, &requirement, &reason);
+                match self.require(&mut constraints, &subject, &requirement, &reason) {
+                    Ok(()) => {}
+                    Err(CatalogError::Reference(why)) => return Ok(Err(Unusable::Because(why))),
+                    Err(error) => return Err(error),
+                }
             }
         }
         Ok(Ok(constraints))

@@ -7,16 +7,17 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::catalog::{Catalog, CatalogError, File, Metadata, Project};
+use crate::catalog::{Catalog, CatalogError, File, Metadata, Project, Reference, Silence};
 use crate::constraint::Constraint;
 use crate::name::Name;
 use crate::package::Package;
 use crate::requirement::{Requirement, RequirementCache, RequirementError, UrlRequirement};
 use crate::rules::{Build, Origin};
-use crate::solve::candidates::{Candidates, Judge, PassedOver, Rejection};
+use crate::solve::candidates::{Candidates, Judge, PassedOver, Rejection, Release};
 use crate::solve::layers;
 use crate::solve::problem::{Problem, Resolution, Source};
 use crate::solve::reach::Reach;
+use crate::solve::sdists::Sources;
 use crate::solve::speculate::Speculator;
 use crate::solve::urls::Urls;
 use crate::solve::walks::{Ranks, Walks};
@@ -24,7 +25,28 @@ use crate::version::{DistVersion, Range, SourceId, Version};
 use crate::wheel::Tags;
 
 /// Why a single build cannot be used, where no edge can say it.
-pub type Unusable = Arc<str>;
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Unusable {
+    /// It has only a source distribution, which does not say what it needs.
+    Undeclared(Silence),
+    /// For this reason.
+    Because(Arc<str>),
+}
+
+impl std::fmt::Display for Unusable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Undeclared(why) => write!(f, "it has only a source distribution, and {why}"),
+            Self::Because(why) => f.write_str(why),
+        }
+    }
+}
+
+impl<T: Into<Arc<str>>> From<T> for Unusable {
+    fn from(why: T) -> Self {
+        Self::Because(why.into())
+    }
+}
 
 /// Why a solve stops before it has an answer or a proof.
 #[derive(Debug, thiserror::Error)]
@@ -73,6 +95,8 @@ pub(super) struct Provider {
     edges: RefCell<Edges>,
     rejections: RefCell<Vec<Rejection>>,
     rejected: RefCell<FxHashSet<(Name, DistVersion)>>,
+    /// Releases that have only a source distribution, and what was learnt of them.
+    pub(super) sources: RefCell<Sources>,
     /// How often a project was decided: releases are fetched ahead once it backtracks.
     tried: RefCell<FxHashMap<Name, u32>>,
     decisions: Cell<u64>,
@@ -124,6 +148,7 @@ impl Provider {
             edges: RefCell::default(),
             rejections: RefCell::default(),
             rejected: RefCell::default(),
+            sources: RefCell::default(),
             tried: RefCell::default(),
             decisions: Cell::new(0),
         }
@@ -218,13 +243,27 @@ impl Provider {
     }
 
     /// The one build that a URL names.
-    pub(super) fn url_range(&self, name: Name, url: &UrlRequirement) -> Range {
-        let (range, new) = self.urls.borrow_mut().register(name, url);
+    ///
+    /// # Errors
+    /// When what it names cannot be had.
+    pub(super) fn url_range(
+        &self,
+        name: Name,
+        url: &UrlRequirement,
+    ) -> Result<Range, CatalogError> {
+        let may_build = self.problem.policy.builds.allow(name);
+        let python = may_build.then_some(&self.problem.target.python);
+        let (range, new) = self.urls.borrow_mut().register(name, url, (&*self.catalog, python))?;
         if new {
             // The builds of this project are joined anew, with the URL among them.
             self.candidates.borrow_mut().remove(&name);
         }
-        range
+        Ok(range)
+    }
+
+    /// What the catalog knows of a direct reference.
+    pub(super) fn reference(&self, source: SourceId) -> Option<Arc<Reference>> {
+        self.urls.borrow().reference(source).cloned()
     }
 
     /// The builds that were passed over so far.
@@ -331,9 +370,10 @@ impl Provider {
             Resolution::LowestDirect => self.direct.contains(&name),
         };
         let preferred = policy.preferences.get(&name);
-        // Without a wheel the newest source distribution will do, and without that the newest build that has nothing for
-        // this target: its edges say what it is there for.
-        let (mut sdist, mut unfit) = (None, None);
+        // A release that was never anything but a source distribution counts as one with a wheel. One that has wheels, but
+        // none for this target, is built only when no release has one; and without that the newest build that has nothing
+        // for this target will do: its edges say what it is there for.
+        let (mut sdist, mut fitting, mut unfit) = (None, None, None);
         let kept = preferred.into_iter().flat_map(|kept| {
             candidates
                 .in_range(range, lowest)
@@ -362,11 +402,17 @@ impl Provider {
                 self.reject(name, build.version(), || PassedOver::Yanked(Arc::clone(reason)));
                 continue;
             }
-            if release.has_wheel() {
+            if release.has_wheel() || release.is_source_alone() {
+                if let Some(passed) = fitting {
+                    self.sources.borrow_mut().note_passed(name, passed);
+                }
                 return Some(version.clone());
             }
             if release.fit.sdist.is_some() {
                 sdist.get_or_insert(version);
+                if fitting.is_none() && self.runs_here(name, release) {
+                    fitting = Some(version);
+                }
             } else {
                 self.reject(name, build.version(), || PassedOver::NoFile(release.misses()));
                 if release.says_where_it_fits() {
@@ -375,6 +421,13 @@ impl Provider {
             }
         }
         sdist.or(unfit).cloned()
+    }
+
+    /// Whether the index does not say that a release is for other Pythons.
+    fn runs_here(&self, name: Name, release: &Release) -> bool {
+        let stated = release.file().and_then(|file| file.requires_python.as_deref());
+        let range = stated.and_then(|specifiers| self.python_of(name, specifiers));
+        range.is_none_or(|range| self.facts.holds(Package::Python, &range) != Some(false))
     }
 
     /// A project that is decided again and again is backtracking: fetch the METADATA of the next releases together.
@@ -457,6 +510,18 @@ impl Provider {
         }
     }
 
+    /// A build of which nothing was read but the name of its file.
+    pub(super) fn unread_build<'a>(
+        &'a self,
+        name: Name,
+        version: &'a DistVersion,
+        filename: &'a str,
+    ) -> Build<'a> {
+        let origin = self.problem.source(version.source()).map_or(Origin::Other, Source::origin);
+        let (filename, requirements) = (Some(filename), &self.requirements);
+        Build { name, version, filename, origin, metadata: None, requirements }
+    }
+
     /// The METADATA of the build's chosen file.
     pub(super) fn metadata(
         &self,
@@ -465,8 +530,22 @@ impl Provider {
     ) -> Result<Option<Arc<Metadata>>, CatalogError> {
         let Some(candidates) = self.candidates(name)? else { return Ok(None) };
         let Some(build) = candidates.get(version) else { return Ok(None) };
+        if let Some(reference) = self.reference(version.source()) {
+            return self.referred_metadata(name, &reference).map(Some);
+        }
         let judge = self.judge();
-        let Some(file) = build.release(&judge).file() else { return Ok(None) };
-        self.catalog.metadata(version.source(), name, file).map(Some)
+        let release = build.release(&judge);
+        let Some(file) = release.file() else { return Ok(None) };
+        if release.has_wheel() {
+            return self.catalog.metadata(version.source(), name, file).map(Some);
+        }
+        self.source_metadata(name, version, release, file).map(Some)
+    }
+
+    /// Everyone who was found to need a package, with the range that they need.
+    pub(super) fn who_needs(&self, package: Package) -> Vec<Rc<Constraint>> {
+        let edges = self.edges.borrow();
+        let to = edges.iter().filter(|((_, needed), _)| *needed == package);
+        to.flat_map(|(_, constraints)| constraints.iter().cloned()).collect()
     }
 }

@@ -66,6 +66,7 @@ impl Catalog for Memory {
             requires_dist: requires.iter().map(|text| Arc::from(text.as_str())).collect(),
             requires_python: None,
             provides_extra: vec!["x".to_owned()],
+            source: None,
         }))
     }
 }

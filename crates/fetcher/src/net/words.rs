@@ -197,6 +197,7 @@ impl fmt::Display for Cause {
                 }
                 write!(f, ", the limit is {}", mebibytes(*limit))
             }
+            Self::Refused(Refusal::Enough) => f.write_str("no more was needed"),
             Self::Refused(Refusal::Disk(error)) => {
                 write!(f, "the file cannot be kept in the folder for temporary files: {error}")
             }

@@ -66,6 +66,12 @@ impl Manifest {
             }),
         );
         form.put("sources", self.sources.iter().map(|(name, index)| format!("{name} {index}")));
+        if !self.direct.is_empty() {
+            form.put(
+                "direct",
+                self.direct.iter().map(|(name, from)| format!("{name} {}", from.get_ref())),
+            );
+        }
         self.options(form);
         if let Some(index) = &self.pytorch.index {
             form.put("pytorch.index", [without_credentials(index.get_ref().as_str())]);
@@ -113,6 +119,14 @@ impl Manifest {
         form.put("constraints", requirements(&options.constraints));
         if let Some(names) = &options.only_indexes {
             form.put("only-indexes", sorted(names.iter().map(plain)));
+        }
+        for (key, names) in [
+            ("trust-recorded", sorted(options.trust_recorded.iter().map(plain))),
+            ("build", sorted(options.build.iter().map(plain))),
+        ] {
+            if !names.is_empty() {
+                form.put(key, names);
+            }
         }
         form.put("same", sorted(options.same.iter().map(plain)));
     }

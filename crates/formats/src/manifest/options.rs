@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use cuda_lock_constraint::name::Name;
+use cuda_lock_constraint::name::{InvalidName, Name};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use serde_spanned::Spanned;
@@ -63,6 +63,18 @@ pub(super) const KEYS: &[Key] = &[
         "Ask no other index, the known ones included.",
     ),
     Key::new(
+        "trust-recorded",
+        Kind::Texts,
+        "[\"flash-attn\"]",
+        "Packages whose source distribution is trusted in what it recorded when it was made, though a build may differ.",
+    ),
+    Key::new(
+        "build",
+        Kind::Texts,
+        "[\"chumpy\"]",
+        "Source distributions whose metadata may be built by uv or pip, which runs their code; \":all:\" for every one.",
+    ),
+    Key::new(
         "same",
         Kind::Texts,
         "[\"numpy\"]",
@@ -87,8 +99,38 @@ pub struct Options {
     pub constraints: Vec<Spanned<String>>,
     /// The only indexes to ask, by name; `None` when any may be asked.
     pub only_indexes: Option<Vec<Spanned<String>>>,
+    /// Packages whose source distribution is trusted in what it recorded.
+    pub trust_recorded: Vec<Spanned<Name>>,
+    /// Source distributions whose metadata may be built.
+    pub build: Vec<Spanned<BuildName>>,
     /// Packages with one version in all targets.
     pub same: Vec<Spanned<Name>>,
+}
+
+/// What may be built: a project, or everything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum BuildName {
+    /// `:all:`
+    All,
+    /// This project.
+    One(Name),
+}
+
+impl std::str::FromStr for BuildName {
+    type Err = InvalidName;
+
+    fn from_str(text: &str) -> Result<Self, InvalidName> {
+        if text.trim() == ":all:" { Ok(Self::All) } else { Name::new(text).map(Self::One) }
+    }
+}
+
+impl std::fmt::Display for BuildName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::All => f.write_str(":all:"),
+            Self::One(name) => name.fmt(f),
+        }
+    }
 }
 
 /// Which versions are preferred.
@@ -180,6 +222,16 @@ impl Options {
                 .help("name an index, or remove the key");
         }
         let same = texts(keys, "same").unwrap_or_default();
+        let trusted = texts(keys, "trust-recorded").unwrap_or_default();
+        let builds = texts(keys, "build").unwrap_or_default();
+        let build = |text: &Spanned<&str>, report: &mut Report| match text.get_ref().parse() {
+            Ok(name) => Some(Spanned::new(text.span(), name)),
+            Err(error) => {
+                let error: InvalidName = error;
+                report.error(text.span(), error.to_string()).done();
+                None
+            }
+        };
         Self {
             resolution,
             prerelease,
@@ -188,6 +240,11 @@ impl Options {
             overrides,
             constraints,
             only_indexes,
+            trust_recorded: trusted
+                .iter()
+                .filter_map(|text| Some(Spanned::new(text.span(), name(text, report)?)))
+                .collect(),
+            build: builds.iter().filter_map(|text| build(text, report)).collect(),
             same: same
                 .iter()
                 .filter_map(|text| Some(Spanned::new(text.span(), name(text, report)?)))

@@ -57,6 +57,7 @@ impl Catalog for Small {
             requires_dist: vec!["other>=1".into()],
             requires_python: None,
             provides_extra: vec!["gpu".to_owned()],
+            source: None,
         }))
     }
 

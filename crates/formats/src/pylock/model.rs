@@ -204,13 +204,15 @@ pub struct LockedDirectory {
     pub subdirectory: Option<String>,
 }
 
-/// A URL without user name and password. What is no URL, or has none, is left as it is.
+/// A URL without user name and password. What is no URL, or has none, is left as it is; so is the user of a key (ssh):
+/// it is no secret, and without it the key does not fit.
 #[must_use]
 pub fn strip_credentials(text: &str) -> Cow<'_, str> {
     if !text.contains('@') {
         return Cow::Borrowed(text);
     }
     match Url::parse(text) {
+        Ok(url) if url.scheme() == "ssh" && url.password().is_none() => Cow::Borrowed(text),
         Ok(mut url) if !url.username().is_empty() || url.password().is_some() => {
             // Both refuse only URLs that cannot have credentials in the first place.
             let _ = url.set_username("");

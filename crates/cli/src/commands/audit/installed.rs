@@ -77,6 +77,7 @@ fn installed(entry: &Entry, name: Name, version: Pep440) -> Installed {
         requires_dist: entry.requires_dist.iter().map(|line| Arc::from(line.as_str())).collect(),
         requires_python: None,
         provides_extra: Vec::new(),
+        source: None,
     };
     let project = Project { versions: vec![version].into(), files: Box::new(vec![vec![file]]) };
     Installed { project: Arc::new(project), metadata: Arc::new(metadata) }

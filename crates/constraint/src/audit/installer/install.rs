@@ -286,7 +286,7 @@ impl<'a> Installer<'a> {
         let file = build.file.as_ref()?;
         match self.picker.catalog().metadata(build.version.source(), name, file) {
             Ok(metadata) => Some(metadata),
-            Err(CatalogError::Unavailable(_)) => {
+            Err(CatalogError::Unavailable(_) | CatalogError::Undeclared(_)) => {
                 let text = format!(
                     "dependencies of {name} {}: only a build of its source says them",
                     build.version

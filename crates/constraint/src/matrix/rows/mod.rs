@@ -19,5 +19,6 @@ pub mod onnxruntime;
 pub mod owners;
 pub mod products;
 pub mod python;
+pub mod sdists;
 pub mod torch;
 pub mod wheels;
