@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::catalog::{Catalog, CatalogError, File, Metadata, Project, Reference, Silence};
+use crate::catalog::{Catalog, CatalogError, Metadata, Project, Reference, Silence};
 use crate::constraint::Constraint;
 use crate::name::Name;
 use crate::package::Package;
@@ -462,18 +462,12 @@ impl Provider {
             .filter_map(|build| {
                 let release = build.release(&judge);
                 let file = release.file().filter(|_| release.has_wheel())?;
-                self.runs_here(name, file).then_some((build, file))
+                self.runs_here(name, release).then_some((build, file))
             })
             .take(batch)
             .for_each(|(build, file)| {
                 self.speculator.expect_metadata(build.version().source(), name, file);
             });
-    }
-
-    /// Whether the page says that a file is for the Python of the target, or says nothing.
-    fn runs_here(&self, name: Name, file: &File) -> bool {
-        let stated = file.requires_python.as_ref().and_then(|stated| self.python_of(name, stated));
-        stated.is_none_or(|range| self.facts().holds(Package::Python, &range) != Some(false))
     }
 
     /// The builds of a project, when they were looked at before.
