@@ -16,7 +16,7 @@ use cuda_lock_constraint::explain;
 use cuda_lock_constraint::fix::{self, Budget, Change};
 use cuda_lock_constraint::name::Name;
 use cuda_lock_constraint::package::Package;
-use cuda_lock_constraint::solve::{LayerBound, Problem, SolveError, Statement, solve};
+use cuda_lock_constraint::solve::{LayerBound, Prerelease, Problem, SolveError, Statement, solve};
 use cuda_lock_constraint::version::system_range;
 
 use catalog::{Index, glibc, on, problem, pypi};
@@ -36,6 +36,7 @@ fn change(change: &Change) -> String {
         Change::Wheels => "libraries from wheels".to_owned(),
         Change::Driver { at_least } => format!("driver >= {at_least}"),
         Change::Glibc { at_least } => format!("glibc >= {at_least}"),
+        Change::Macos { at_least } => format!("macOS >= {at_least}"),
         Change::Python { version } => format!("python {version}"),
     }
 }
@@ -347,10 +348,12 @@ fn only_pre_releases() {
         "1",
         &["thing>=1.5"],
     );
-    insta::assert_snapshot!(report(problem("3.11", &["user"]), index), @"
+    let mut problem = problem("3.11", &["user"]);
+    problem.policy.prerelease = Prerelease::Disallow;
+    insta::assert_snapshot!(report(problem, index), @"
     env.toml asks for user
     user 1 needs thing >=1.5 | METADATA of user 1: thing>=1.5
-    thing 2.0rc1 is a pre-release, and those are taken only when they are asked for
+    thing 2.0rc1 is a pre-release, which [options] prerelease rules out
     fix: pre-releases (user 1)
     fix: without user ()
     ");

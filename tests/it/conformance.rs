@@ -35,6 +35,8 @@ struct Scenario {
     /// Every package of the answer; empty where only satisfiability is stated.
     #[serde(default)]
     expect: BTreeMap<String, String>,
+    /// Why something else is expected than the source has.
+    today: Option<String>,
     #[serde(default)]
     packages: BTreeMap<String, BTreeMap<String, Release>>,
 }
@@ -187,6 +189,10 @@ fn every_scenario_is_run_or_says_why_not() {
     let groups: Vec<Group> = named.iter().map(|name| read(name)).collect();
     assert_eq!(groups.iter().map(|group| group.scenario.len()).sum::<usize>(), 102);
     assert_eq!(groups.iter().map(|group| group.skipped.len()).sum::<usize>(), 45);
+    let scenarios = groups.iter().flat_map(|group| &group.scenario);
+    let changed: Vec<&str> = scenarios.filter_map(|s| s.today.as_deref()).collect();
+    assert_eq!(changed.len(), 8);
+    assert!(changed.iter().all(|why| why.contains("the source has")));
     for (id, options) in groups.iter().flat_map(|group| &group.skipped) {
         assert!(
             options.iter().any(|option| EXCLUDING.contains(&option.as_str())),

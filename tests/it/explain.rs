@@ -126,9 +126,9 @@ fn cudnn() {
 #[test]
 fn python() {
     insta::assert_snapshot!(text(&["python"]), @r#"
-    Python 3.11.0
-      env.toml needs ==3.11.0
-          python = "3.11.0"
+    Python 3.11
+      env.toml needs ==3.11.18
+          python = "3.11"
       networkx 3.6.1 needs >=3.11,<3.14.1 or >3.14.1
           Requires-Python: !=3.14.1,>=3.11
       cuda-pathfinder 1.9.1 needs >=3.11

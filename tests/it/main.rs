@@ -20,6 +20,7 @@ mod laws;
 mod pipeline;
 mod problem;
 mod project_life;
+mod python_series;
 mod references;
 mod resolve;
 mod sdists;

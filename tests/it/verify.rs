@@ -68,7 +68,7 @@ fn another_python_is_told() {
     install(&project, "a", "1.0");
     let lock = project.read("pylock.toml").unwrap();
     let python = version_of_python();
-    let other = lock.replace(&format!("python = \"{python}.0\""), "python = \"3.7.0\"");
+    let other = lock.replace(&format!("python = \"{python}\""), "python = \"3.7\"");
     assert!(other != lock, "{lock}");
     project.write("pylock.toml", &other);
     let run = verify(&project, &[]).expect(1);

@@ -13,8 +13,8 @@ A release that is only an sdist keeps its PKG-INFO when the sdist is small.
 
 --seed DIR: pages (DIR/simple/NAME.json) and texts (DIR/meta/FILE.metadata) fetched earlier; what is fetched is added.
 """
-import argparse, concurrent.futures, fnmatch, gzip, hashlib, io, json, os, re, sys, tarfile, threading, time, tomllib
-import urllib.error, urllib.parse, urllib.request, zipfile
+import argparse, concurrent.futures, fnmatch, gzip, hashlib, http.client, io, json, os, re, sys, tarfile, threading, time, tomllib
+import urllib.parse, zipfile
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
@@ -31,17 +31,38 @@ MARKER_PLATFORMS = {
 SMALL_SDIST = 1 << 20
 
 
+kept = threading.local()
+
+
+def answer_of(url, headers):
+    """One GET on this thread's connection to the host; redirects are followed."""
+    for _ in range(8):
+        parts = urllib.parse.urlsplit(url)
+        connections = kept.__dict__.setdefault("connections", {})
+        kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+        connection = connections.setdefault(parts.netloc, kind(parts.netloc, timeout=60))
+        try:
+            connection.request("GET", parts.path + (f"?{parts.query}" if parts.query else ""), headers=headers)
+            answer = connection.getresponse()
+            body = answer.read()
+        except (OSError, http.client.HTTPException):
+            connections.pop(parts.netloc).close()
+            raise
+        if answer.status not in (301, 302, 303, 307, 308):
+            return answer.status, answer.headers, body
+        url = urllib.parse.urljoin(url, answer.headers["Location"])
+    raise OSError(f"{url}: too many redirects")
+
+
 def fetch(url, headers=None, tries=5):
     """(status, headers, body) of a GET; a missing file is a status, a failing server is tried again."""
     for attempt in range(tries):
         try:
-            with urllib.request.urlopen(urllib.request.Request(url, headers=headers or {}), timeout=60) as answer:
-                return answer.status, answer.headers, answer.read()
-        except urllib.error.HTTPError as error:
-            if error.code in (403, 404, 416):
-                return error.code, error.headers, b""
-            failure = error
-        except OSError as error:
+            status, found, body = answer_of(url, headers or {})
+            if status < 400 or status in (403, 404, 416):
+                return status, found, body if status < 400 else b""
+            failure = OSError(f"{url}: answered {status}")
+        except (OSError, http.client.HTTPException) as error:
             failure = error
         time.sleep(0.5 * 2**attempt)
     raise failure

@@ -99,7 +99,7 @@ pub fn detect(host: &Host) -> Seen {
     if seen.platform.is_some_and(Platform::is_linux) {
         libc::detect(host, &mut seen);
     }
-    if seen.platform == Some(Platform::MacosArm64) {
+    if seen.platform.is_some_and(Platform::is_macos) {
         seen.remarks.push("macOS has no NVIDIA driver".to_owned());
     } else {
         nvidia::detect(host, &mut seen);
@@ -114,6 +114,7 @@ fn platform() -> Option<Platform> {
         ("linux", "aarch64") => Some(Platform::LinuxAarch64),
         ("windows", "x86_64") => Some(Platform::WindowsX86_64),
         ("macos", "aarch64") => Some(Platform::MacosArm64),
+        ("macos", "x86_64") => Some(Platform::MacosX86_64),
         _ => None,
     }
 }

@@ -5,7 +5,7 @@ use cuda_lock_constraint::machine::Libc;
 use cuda_lock_constraint::name::Name;
 use cuda_lock_constraint::package::Package;
 use cuda_lock_constraint::version::SystemVersion;
-use cuda_lock_formats::manifest::{Backends, Manifest};
+use cuda_lock_formats::manifest::{Backends, Manifest, Prerelease};
 use serde::Serialize;
 use serde_spanned::Spanned;
 
@@ -114,6 +114,11 @@ impl Place<'_> {
             Change::TrustRecorded { name } => self.trust(name),
             Change::Prerelease => Edit {
                 line: self.line_of_key("prerelease"),
+                old: match options.prerelease {
+                    Prerelease::Disallow => Some(quoted(&"disallow")),
+                    Prerelease::Explicit => Some(quoted(&"explicit")),
+                    _ => None,
+                },
                 new: Some(quoted(&"allow")),
                 ..Edit::of("[options] prerelease")
             },
@@ -143,6 +148,13 @@ impl Place<'_> {
                 new: Some(quoted(&whole(at_least))),
                 or_newer: true,
                 ..Edit::of("[machine] driver")
+            },
+            Change::Macos { at_least } => Edit {
+                line: machine.macos.as_ref().map(|macos| self.line(macos)),
+                old: machine.macos.as_ref().map(|macos| quoted(macos.get_ref())),
+                new: Some(quoted(at_least)),
+                or_newer: true,
+                ..Edit::of("[machine] macos")
             },
             Change::Glibc { at_least } => Edit {
                 line: machine.libc.as_ref().map(|libc| self.line(libc)),

@@ -9,7 +9,7 @@ use cuda_lock_constraint::matrix;
 use cuda_lock_constraint::package::Package;
 use cuda_lock_constraint::rules::index;
 use cuda_lock_constraint::solve::{
-    Chosen, Problem, Solution, SystemStack, is_url_source, range_text,
+    Chosen, Problem, Solution, SystemStack, is_url_source, patches, range_text,
 };
 use cuda_lock_constraint::version::Version;
 use cuda_lock_formats::diagnostic::mask_credentials;
@@ -62,8 +62,8 @@ impl<'a> Answer<'a> {
     #[must_use]
     pub fn pylock(&self) -> Pylock {
         let mut lock = Pylock::new();
-        let (major, minor) = self.problem.target.python_minor();
-        lock.requires_python = Some(format!("=={major}.{minor}.*"));
+        lock.requires_python = Some(self.requires_python());
+        let markers = patches::partly_needed(&self.problem, &self.solution);
         lock.packages = self
             .solution
             .builds
@@ -75,6 +75,7 @@ impl<'a> Answer<'a> {
                     .cloned()
                     .unwrap_or_else(|| pep440_rs::Version::new([0]));
                 let mut package = LockedPackage::new(*name, version);
+                package.marker = markers.get(name).cloned();
                 package.requires_python =
                     chosen.metadata.requires_python.as_ref().map(ToString::to_string);
                 package.dependencies = chosen
@@ -113,6 +114,21 @@ impl<'a> Answer<'a> {
         Some(known.config.url.to_string())
     }
 
+    /// The Pythons that the lock is for: the series without what a package excludes, or the one release.
+    fn requires_python(&self) -> String {
+        let target = &self.problem.target;
+        if !target.series {
+            return format!("=={}", target.python);
+        }
+        let excluded = patches::excluded(&self.problem, &self.solution);
+        let all = target.patches();
+        let first = all.iter().zip(&excluded).take_while(|(one, other)| one == other).count();
+        let low = (first > 0).then(|| all.get(first)).flatten().map(|low| format!(",>={low}"));
+        let holes = excluded.iter().skip(first).map(|patch| format!(",!={patch}"));
+        let bounds: String = low.into_iter().chain(holes).collect();
+        format!("=={}.*{bounds}", target.asked_python())
+    }
+
     fn metadata(&self) -> LockMetadata {
         let layer = |package| {
             let version = self.solution.layer(package).and_then(Version::as_system).cloned();
@@ -128,7 +144,12 @@ impl<'a> Answer<'a> {
             manifest: self.manifest.target_digest(&self.plan.spec),
             matrices: matrix::REVISION.to_owned(),
             target: self.plan.spec.name.clone(),
-            python: self.problem.target.python.to_string(),
+            python: self.problem.target.asked_python().to_string(),
+            python_newest: self
+                .problem
+                .target
+                .series
+                .then(|| self.problem.target.python.to_string()),
             requirements: self.plan.spec.dependencies.iter().map(|d| safe(d.get_ref())).collect(),
             exclude_newer: self.problem.policy.exclude_newer,
             indexes: self
@@ -199,6 +220,7 @@ pub fn locked_machine(plan: &Plan) -> LockedMachine {
             Some(Libc::Musl(version)) => Some(version.clone()),
             _ => None,
         },
+        macos: machine.macos.clone(),
         driver: machine.driver.clone(),
         gpus: machine.gpus.as_ref().map(|gpus| gpus.iter().map(|g| g.name.clone()).collect()),
         libraries: machine.libraries,

@@ -47,8 +47,7 @@ impl Plan {
     #[must_use]
     pub fn problem_for(&self, python: &Pep440) -> Problem {
         let mut problem = self.problem.clone();
-        let Target { libc, free_threaded, macos, platform, .. } = problem.target;
-        problem.target = Target { libc, free_threaded, macos, ..Target::new(platform, python) };
+        problem.target = problem.target.with_python(python);
         problem
     }
 }
@@ -69,6 +68,7 @@ pub fn plan(
     let first = pythons.first().cloned().unwrap_or_else(|| Pep440::new([3]));
     let target = Target {
         libc: machine.libc.clone(),
+        macos: machine.macos.clone(),
         free_threaded: matches!(spec.python.get_ref(), PythonRequest::FreeThreaded(_)),
         ..Target::new(machine.platform, &first)
     };
@@ -184,11 +184,16 @@ fn pythons(manifest: &Manifest, spec: &TargetSpec) -> Result<Vec<Pep440>, Diagno
     };
     let range = cuda_lock_constraint::version::python_range(specifiers);
     let known = matrix::python().minor.iter().filter_map(|row| row.version.parse::<Pep440>().ok());
-    let allowed: Vec<Pep440> = known
-        .filter(|python| {
-            range.contains(&Target::new(*spec.platform.get_ref(), python).python_version())
-        })
-        .collect();
+    // A series whose newest release is in the range, else the newest of its releases that is.
+    let within = |python: Pep440| {
+        let series = Target::new(*spec.platform.get_ref(), &python);
+        if range.contains(&series.python_version()) {
+            return Some(python);
+        }
+        let inside = |patch: &Pep440| range.contains(&series.with_python(patch).python_version());
+        series.patches().into_iter().rev().find(inside)
+    };
+    let allowed: Vec<Pep440> = known.filter_map(within).collect();
     if allowed.is_empty() {
         let text = format!("no known Python satisfies \"{specifiers}\"");
         return Err(at(manifest, &spec.python, &text));

@@ -102,7 +102,9 @@ pub fn script(path: &Path) -> Result<String, Failure> {
 }
 
 fn facts(lock: &Pylock, tool: &LockMetadata) -> Facts {
-    let pinned = || lock.packages.iter().filter_map(|p| Some((p.name, p.version.as_ref()?)));
+    // What is needed on some patch releases only may rightly be missing.
+    let needed = || lock.packages.iter().filter(|package| package.marker.is_none());
+    let pinned = || needed().filter_map(|p| Some((p.name, p.version.as_ref()?)));
     let windows = tool.machine.platform == Platform::WindowsX86_64;
     let mut libraries = Vec::new();
     for (name, version) in pinned() {

@@ -20,12 +20,20 @@ pub enum Platform {
     /// macOS on Apple silicon.
     #[serde(rename = "macos-arm64")]
     MacosArm64,
+    /// macOS on x86-64.
+    #[serde(rename = "macos-x86_64")]
+    MacosX86_64,
 }
 
 impl Platform {
     /// Every platform, in the order messages list them.
-    pub const ALL: [Self; 4] =
-        [Self::LinuxX86_64, Self::LinuxAarch64, Self::WindowsX86_64, Self::MacosArm64];
+    pub const ALL: [Self; 5] = [
+        Self::LinuxX86_64,
+        Self::LinuxAarch64,
+        Self::WindowsX86_64,
+        Self::MacosArm64,
+        Self::MacosX86_64,
+    ];
 
     /// As env.toml writes it.
     #[must_use]
@@ -35,6 +43,7 @@ impl Platform {
             Self::LinuxAarch64 => "linux-aarch64",
             Self::WindowsX86_64 => "windows-x86_64",
             Self::MacosArm64 => "macos-arm64",
+            Self::MacosX86_64 => "macos-x86_64",
         }
     }
 
@@ -42,6 +51,12 @@ impl Platform {
     #[must_use]
     pub fn is_linux(self) -> bool {
         matches!(self, Self::LinuxX86_64 | Self::LinuxAarch64)
+    }
+
+    /// True on macOS, whatever the processor.
+    #[must_use]
+    pub fn is_macos(self) -> bool {
+        matches!(self, Self::MacosArm64 | Self::MacosX86_64)
     }
 }
 
@@ -106,6 +121,8 @@ pub struct Machine {
     pub platform: Platform,
     /// The C library (Linux only).
     pub libc: Option<Libc>,
+    /// The macOS version. Unset: the lowest that has wheels is part of the answer.
+    pub macos: Option<SystemVersion>,
     /// The NVIDIA driver. Unset: the minimum is solved for.
     pub driver: Option<SystemVersion>,
     /// The GPUs; an empty list says that there is none.
@@ -125,6 +142,7 @@ impl Machine {
         Self {
             platform,
             libc: None,
+            macos: None,
             driver: None,
             gpus: None,
             cuda: None,

@@ -13,6 +13,8 @@ pub enum Package {
     Python,
     /// The C library of the machine.
     Glibc,
+    /// The macOS of the machine.
+    Macos,
     /// The kernel driver.
     Driver,
     /// One GPU of the machine; its version is the compute capability.
@@ -61,6 +63,7 @@ impl fmt::Display for Package {
             Self::Root => f.write_str("env.toml"),
             Self::Python => f.write_str("Python"),
             Self::Glibc => f.write_str("glibc"),
+            Self::Macos => f.write_str("macOS"),
             Self::Driver => f.write_str("driver"),
             Self::Gpu(0) => f.write_str("GPU"),
             Self::Gpu(n) => write!(f, "GPU {}", n + 1),

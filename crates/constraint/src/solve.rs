@@ -3,7 +3,8 @@
 //! [`solve`] runs on the calling thread and blocks on the catalog; all fetching ahead is done by the catalog on threads of
 //! its own. The modules: [`problem`] is what is asked; `candidates` which builds a project has for the target; `edges`
 //! turns facts into what PubGrub calls dependencies; `layers` decides driver, CUDA and cuDNN; `order` says what is decided
-//! first, and `walks` who turned out to have been decided too late; `speculate` fetches ahead; `reach` and `attempts` draw in the indexes; [`solution`] is the answer, [`conflict`] the proof that there is none.
+//! first, `walks` who turned out to have been decided too late, and `pick` which version is taken; `speculate` fetches ahead;
+//! `reach` and `attempts` draw in the indexes; [`solution`] is the answer, [`conflict`] the proof that there is none.
 
 mod attempts;
 mod candidates;
@@ -12,6 +13,8 @@ mod edges;
 mod elsewhere;
 mod layers;
 mod order;
+pub mod patches;
+mod pick;
 pub mod problem;
 mod provider;
 mod reach;
@@ -130,7 +133,8 @@ fn answer(
                     let python = &provider.problem.target.python;
                     if let Some(stated) = chosen.excludes_python(python) {
                         warnings.push(format!(
-                            "{name} {build} says that it is for Python {stated}; pip will not install it on {python}"
+                            "{name} {build} says that it is for Python {stated}; pip will not install it on {}",
+                            provider.problem.target.asked_python()
                         ));
                     }
                     builds.insert(*name, chosen);

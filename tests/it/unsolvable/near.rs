@@ -49,14 +49,14 @@ fn only_a_pre_release() {
         .release("a", "1.0", Dist::wheel())
         .release("a", "2.0rc1", Dist::wheel())
         .release("a", "2.0rc2", Dist::wheel());
-    insta::assert_snapshot!(refused(index, |m| m.depends(["a>1.5"])), @r#"
+    insta::assert_snapshot!(refused(index, |m| m.depends(["a>1.5"]).option("prerelease = \"disallow\"")), @r#"
     error: a>1.5 cannot be installed
 
-      a >=2.0rc1 are pre-releases, and those are taken only when they are asked for
+      a >=2.0rc1 are pre-releases, which [options] prerelease rules out
 
     help: any one of these makes it solvable (each was tried):
       1. env.toml:5: dependencies "a>=1.0" instead of "a>1.5"  gives a 1.0
-      2. env.toml: [options] prerelease add "allow"  gives a 2.0rc2
+      2. env.toml:18: [options] prerelease "allow" instead of "disallow"  gives a 2.0rc2
     "#);
 }
 

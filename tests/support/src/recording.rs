@@ -105,4 +105,13 @@ impl Index {
     pub fn from_recording(path: &Path) -> Self {
         Recording::read(path).index()
     }
+
+    /// Gives every wheel that has none a sha256, made from its name: recordings without digests can be locked then.
+    #[must_use]
+    pub fn with_made_digests(mut self) -> Self {
+        for file in self.projects.values_mut().flatten() {
+            file.sha256.get_or_insert_with(|| sha256(file.filename.as_bytes()));
+        }
+        self
+    }
 }

@@ -38,7 +38,10 @@ pub fn rows(answer: &Answer<'_>) -> Vec<(String, String, String)> {
     let mut row =
         |label: &str, value: String, note: String| rows.push((label.to_owned(), value, note));
     let machine = &answer.problem.machine;
-    row("Python", answer.problem.target.python.to_string(), machine.platform.to_string());
+    let target = &answer.problem.target;
+    let judged =
+        if target.series { format!(", judged by {}", target.python) } else { String::new() };
+    row("Python", target.asked_python().to_string(), format!("{}{judged}", machine.platform));
     let minimum = &answer.stack.minimum_driver;
     match (&machine.driver, minimum) {
         (Some(driver), Some(minimum)) => {
@@ -49,6 +52,14 @@ pub fn rows(answer: &Answer<'_>) -> Vec<(String, String, String)> {
             row("driver", format!(">= {minimum}"), "not given: the minimum".into())
         }
         (None, None) => {}
+    }
+    if let Some(macos) = answer.solution.layer(Package::Macos) {
+        match &machine.macos {
+            Some(_) => row("macOS", macos.to_string(), String::new()),
+            None => {
+                row("macOS", format!(">= {macos}"), "not given: the lowest that has wheels".into())
+            }
+        }
     }
     gpus(&mut row, answer, machine);
     for (label, package) in [("CUDA", Package::Cuda), ("cuDNN", Package::Cudnn)] {

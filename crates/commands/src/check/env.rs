@@ -26,6 +26,7 @@ pub fn changes(tool: &LockMetadata, plan: &Plan) -> Vec<String> {
         }
     };
     key("platform", text(Some(&old.platform)), text(Some(&new.platform)));
+    key("macos", text(old.macos.as_ref()), text(new.macos.as_ref()));
     key("driver", text(old.driver.as_ref()), text(new.driver.as_ref()));
     key("gpus", list(old.gpus.as_deref()), list(new.gpus.as_deref()));
     key("image", old.image.clone(), new.image.clone());

@@ -23,7 +23,7 @@ pub(crate) fn other_backends(run: &Run, plan: &Plan) -> Vec<Alternative> {
     let Ok(planned) = super::plan(&open, plan.spec.name.as_deref(), &sources, None) else {
         return Vec::new();
     };
-    let mut problem = planned.problem_for(&plan.problem.target.python);
+    let mut problem = planned.problem_for(&plan.problem.target.asked_python());
     problem.policy = plan.problem.policy.clone();
     let config = super::fetcher(&open, &sources, &request.network);
     let open = || Fetcher::new(config, Arc::new(Silent)).map(Arc::new);

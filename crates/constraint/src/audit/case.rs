@@ -173,6 +173,9 @@ impl<'a> Case<'a> {
         if let Some(Libc::Glibc(glibc)) = &machine.libc {
             layers.insert(Package::Glibc, Version::System(glibc.clone()));
         }
+        if let Some(macos) = &machine.macos {
+            layers.insert(Package::Macos, Version::System(macos.clone()));
+        }
         if let Some(driver) = &machine.driver {
             layers.insert(Package::Driver, Version::System(driver.clone()));
         }

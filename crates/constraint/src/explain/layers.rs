@@ -12,7 +12,6 @@ use crate::matrix;
 use crate::package::Package;
 use crate::rules;
 use crate::solve::{LayerBound, Problem, Solution};
-use crate::target::Target;
 use crate::version::{Range, SystemVersion, Version};
 
 /// Explains a layer; `None` when nothing needs it.
@@ -36,7 +35,7 @@ pub fn layer(
         _ => (Vec::new(), 0),
     };
     let version = match package {
-        Package::Python => problem.target.python.to_string(),
+        Package::Python => problem.target.asked_python().to_string(),
         _ => version.to_string(),
     };
     let held_by = holders(solution, package);
@@ -96,15 +95,9 @@ fn pythons(
     newer.sort();
     let (tried, not_tried) = next_and_newest(&newer);
     let judge = |version: &Pep440| {
-        let old = &problem.target;
         let mut forced = problem.clone();
-        forced.target = Target {
-            libc: old.libc.clone(),
-            free_threaded: old.free_threaded,
-            macos: old.macos.clone(),
-            ..Target::new(old.platform, version)
-        };
-        let question = format!("python = \"{}\"", forced.target.python);
+        forced.target = problem.target.with_python(version);
+        let question = format!("python = \"{}\"", forced.target.asked_python());
         verdict((version.to_string(), (Package::Python, &question)), forced, catalog, solution)
     };
     (tried.into_iter().map(judge).collect(), not_tried)

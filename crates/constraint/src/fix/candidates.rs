@@ -197,6 +197,12 @@ fn machine(problem: &Problem, conflict: &Conflict) -> Vec<Change> {
         let above = lower_ends(conflict, Package::Glibc, glibc);
         found.extend(above.into_iter().map(|at_least| Change::Glibc { at_least }));
     }
+    if let Some(macos) = &problem.machine.macos
+        && needed(conflict, Package::Macos)
+    {
+        let above = lower_ends(conflict, Package::Macos, macos);
+        found.extend(above.into_iter().map(|at_least| Change::Macos { at_least }));
+    }
     found
 }
 

@@ -7,13 +7,12 @@ use pep440_rs::Version as Pep440;
 
 use super::moved;
 use crate::constraint::{Force, Reason};
-use crate::machine::{Libc, Libraries, Platform};
+use crate::machine::{Libc, Libraries};
 use crate::name::Name;
 use crate::package::Package;
 use crate::requirement::Requirement;
 use crate::rules::torch;
 use crate::solve::{LayerBound, Prerelease, Problem, Solution, SourceKind};
-use crate::target::Target;
 use crate::version::{Range, SystemVersion, Version};
 
 /// One change to env.toml. It names what is to be written; where that stands is known to whoever read the file.
@@ -72,6 +71,11 @@ pub enum Change {
     /// A driver of at least this version.
     Driver {
         /// The lowest that was tried with success.
+        at_least: SystemVersion,
+    },
+    /// A system with at least this macOS.
+    Macos {
+        /// The lowest that will do.
         at_least: SystemVersion,
     },
     /// A system with at least this glibc.
@@ -137,14 +141,12 @@ impl Change {
                 problem.machine.libc = Some(Libc::Glibc(at_least.clone()));
                 problem.target.libc = Some(Libc::Glibc(at_least.clone()));
             }
+            Self::Macos { at_least } => {
+                problem.machine.macos = Some(at_least.clone());
+                problem.target.macos = Some(at_least.clone());
+            }
             Self::Python { version } => {
-                let old = &problem.target;
-                problem.target = Target {
-                    libc: old.libc.clone(),
-                    free_threaded: old.free_threaded,
-                    macos: old.macos.clone(),
-                    ..Target::new(old.platform, version)
-                };
+                problem.target = problem.target.with_python(version);
             }
         }
     }
@@ -179,7 +181,10 @@ impl Change {
 
     /// Whether it takes another machine or interpreter.
     pub(super) fn is_of_machine(&self) -> bool {
-        matches!(self, Self::Driver { .. } | Self::Glibc { .. } | Self::Python { .. })
+        matches!(
+            self,
+            Self::Driver { .. } | Self::Glibc { .. } | Self::Macos { .. } | Self::Python { .. }
+        )
     }
 
     /// The distribution that moves.
@@ -223,7 +228,7 @@ impl Change {
 fn accelerated(requirement: &Requirement, problem: &Problem) -> Option<LayerBound> {
     let cpu = SystemVersion::new(0, 0);
     let cuda = torch::backend_cuda(&requirement.local_label()?)?;
-    (cuda > cpu && problem.machine.platform != Platform::MacosArm64).then(|| LayerBound {
+    (cuda > cpu && !problem.machine.platform.is_macos()).then(|| LayerBound {
         package: Package::Backend,
         range: Range::strictly_higher_than(Version::System(cpu)),
         force: Force::IfPresent,

@@ -28,18 +28,12 @@ pub(super) fn target(
     if question.python_known {
         return Some(question.target.clone());
     }
-    let guess = question.target.python.clone();
+    let guess = question.target.asked_python();
     let rows = matrix::python().minor.iter().rev();
     let others = rows.filter_map(|row| row.version.parse::<Pep440>().ok());
     let before: BTreeSet<_> = verdict.findings.iter().flat_map(Finding::keys).collect();
     std::iter::once(guess).chain(others).find_map(|python| {
-        let old = &question.target;
-        let target = Target {
-            libc: old.libc.clone(),
-            free_threaded: old.free_threaded,
-            macos: old.macos.clone(),
-            ..Target::new(old.platform, &python)
-        };
+        let target = question.target.with_python(&python);
         let asked = Question { target, python_known: true, ..question.clone() };
         let refused = audit(&asked, catalog).findings.into_iter().any(|finding| {
             finding.code == Code::PythonUnsupported

@@ -9,6 +9,7 @@ use super::error::RequirementError;
 use super::marker::{Expression, Marker, MarkerEnvironment};
 use super::parse::Requirement;
 use crate::name::Name;
+use crate::target::Target;
 
 /// The requirements of one solve, each text read once: the releases of a project repeat theirs hundreds of times.
 ///
@@ -16,6 +17,8 @@ use crate::name::Name;
 /// For one thread; errors are kept like answers.
 pub struct RequirementCache {
     environment: MarkerEnvironment,
+    /// Those of the other patch releases of a series.
+    others: Vec<MarkerEnvironment>,
     requirements: RefCell<FxHashMap<Arc<str>, Answer>>,
     markers: RefCell<FxHashMap<Box<str>, Arc<Marker>>>,
     /// By the address of a marker of `markers`, which live as long as this does.
@@ -30,13 +33,22 @@ impl RequirementCache {
     pub fn new(environment: MarkerEnvironment) -> Self {
         Self {
             environment,
+            others: Vec::new(),
             requirements: RefCell::default(),
             markers: RefCell::default(),
             reduced: RefCell::default(),
         }
     }
 
-    /// The environment that markers are evaluated on.
+    /// An empty cache for a target. In a series of Pythons a requirement applies that applies on any patch release.
+    #[must_use]
+    pub fn for_target(target: &Target) -> Self {
+        let mut others = target.marker_environments();
+        let newest = others.pop().unwrap_or_else(|| target.marker_environment());
+        Self { others, ..Self::new(newest) }
+    }
+
+    /// The environment that markers are evaluated on: that of the newest patch release, in a series.
     #[must_use]
     pub fn environment(&self) -> &MarkerEnvironment {
         &self.environment
@@ -63,7 +75,11 @@ impl RequirementCache {
         let Some(marker) = &requirement.marker else { return true };
         match self.reduced.borrow().get(&address(marker)) {
             Some(reduced) => reduced.holds(None, extra),
-            None => marker.evaluate(&self.environment, extra),
+            None => {
+                let others = self.others.iter().filter(|_| marker.names_patch());
+                let mut all = std::iter::once(&self.environment).chain(others);
+                all.any(|environment| marker.evaluate(environment, extra))
+            }
         }
     }
 
@@ -72,7 +88,12 @@ impl RequirementCache {
             return Ok(Arc::clone(known));
         }
         let marker: Arc<Marker> = Arc::new(text.parse()?);
-        self.reduced.borrow_mut().insert(address(&marker), marker.reduce(&self.environment));
+        let mut reduced = marker.reduce(&self.environment);
+        if !self.others.is_empty() && marker.names_patch() {
+            let others = self.others.iter().map(|environment| marker.reduce(environment));
+            reduced = Expression::any(others.chain([reduced]).collect());
+        }
+        self.reduced.borrow_mut().insert(address(&marker), reduced);
         self.markers.borrow_mut().insert(text.into(), Arc::clone(&marker));
         Ok(marker)
     }

@@ -116,6 +116,12 @@ impl Marker {
         self.expression.holds(Some(environment), extra)
     }
 
+    /// Whether patch releases of one Python can differ in it.
+    #[must_use]
+    pub fn names_patch(&self) -> bool {
+        self.expression.names_patch()
+    }
+
     /// Whether a version of Python occurs in it.
     #[must_use]
     pub fn names_python(&self) -> bool {
@@ -179,6 +185,33 @@ impl Expression {
             Self::Compare(comparison) => comparison.holds(environment, extra),
             Self::And(parts) => parts.iter().all(|part| part.holds(environment, extra)),
             Self::Or(parts) => parts.iter().any(|part| part.holds(environment, extra)),
+        }
+    }
+
+    fn names_patch(&self) -> bool {
+        let patch = |operand: &Operand| matches!(operand, Operand::Variable(v) if v.names_patch());
+        match self {
+            Self::Constant(_) | Self::Extra { .. } => false,
+            Self::Compare(comparison) => patch(&comparison.left) || patch(&comparison.right),
+            Self::And(parts) | Self::Or(parts) => parts.iter().any(Self::names_patch),
+        }
+    }
+
+    /// What holds where any of `parts`, which are reduced, does.
+    pub(super) fn any(parts: Vec<Self>) -> Self {
+        if parts.contains(&Self::Constant(true)) {
+            return Self::Constant(true);
+        }
+        let mut open: Vec<Self> =
+            parts.into_iter().filter(|part| *part != Self::Constant(false)).collect();
+        open.dedup();
+        match (open.pop(), open.is_empty()) {
+            (None, _) => Self::Constant(false),
+            (Some(only), true) => only,
+            (Some(last), false) => {
+                open.push(last);
+                Self::Or(open)
+            }
         }
     }
 

@@ -75,7 +75,7 @@ fn stray_wheel(build: &Build, platform: Platform) -> Option<Fact> {
         return None;
     }
     let may_lack_label = backend == "cpu"
-        && matches!(platform, Platform::MacosArm64 | Platform::LinuxAarch64)
+        && (platform.is_macos() || platform == Platform::LinuxAarch64)
         && build.label().is_none();
     if may_lack_label {
         return None;

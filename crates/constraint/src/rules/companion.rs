@@ -90,7 +90,7 @@ fn tie(
     let torch = torch_of(build, row)?;
     // Distributions of other makers carry kernels on PyPI for every platform, also where torch itself does not.
     let built_for = match tied {
-        Tied::CudaMajor if platform != Platform::MacosArm64 => Platform::LinuxX86_64,
+        Tied::CudaMajor if !platform.is_macos() => Platform::LinuxX86_64,
         _ => platform,
     };
     let accelerator = pypi_accelerator(&torch.only_release(), built_for, || None)?;

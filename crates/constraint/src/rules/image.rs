@@ -198,7 +198,7 @@ fn parse_tag(tag: &str, platform: Platform) -> Result<Image, ImageError> {
 fn arch(platform: Platform) -> &'static str {
     match platform {
         Platform::LinuxAarch64 | Platform::MacosArm64 => "arm64",
-        Platform::LinuxX86_64 | Platform::WindowsX86_64 => "amd64",
+        Platform::LinuxX86_64 | Platform::WindowsX86_64 | Platform::MacosX86_64 => "amd64",
     }
 }
 

@@ -94,7 +94,7 @@ pub(super) fn system(platform: Platform) -> Option<&'static str> {
     match platform {
         Platform::LinuxX86_64 | Platform::LinuxAarch64 => Some("Linux"),
         Platform::WindowsX86_64 => Some("Windows"),
-        Platform::MacosArm64 => None,
+        Platform::MacosArm64 | Platform::MacosX86_64 => None,
     }
 }
 

@@ -192,7 +192,7 @@ fn backend_constraint(build: &Build, accelerator: &Accelerator) -> Constraint {
 #[must_use]
 pub fn wanted_backend(machine: &Machine) -> Option<(Range, Fact)> {
     let gpus = machine.gpus.as_ref().filter(|gpus| !gpus.is_empty())?;
-    if machine.platform == Platform::MacosArm64 {
+    if machine.platform.is_macos() {
         return None;
     }
     let names: Vec<&str> = gpus.iter().map(|gpu| gpu.name.as_str()).collect();

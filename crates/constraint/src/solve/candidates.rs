@@ -10,7 +10,7 @@ use pep440_rs::Version as Pep440;
 use crate::catalog::{File, Project};
 use crate::machine::Platform;
 use crate::name::Name;
-use crate::solve::problem::{Policy, Prerelease, Source};
+use crate::solve::problem::{Policy, Source};
 use crate::solve::urls::is_url_source;
 use crate::version::{DistVersion, Range, SourceId, Version};
 use crate::wheel::{Arch, PlatformTag, ReleaseFit, Tags, Why};
@@ -23,8 +23,6 @@ pub(super) struct Candidates {
     /// Places in `builds` from the newest public version to the oldest; among builds of one version the preferred first.
     /// Without it, the reverse of `builds`.
     newest_first: Option<Vec<u32>>,
-    /// At least one release is no pre-release.
-    has_stable: OnceCell<bool>,
 }
 
 /// The place of a build, and what was learnt of it.
@@ -83,8 +81,7 @@ impl Candidates {
                     }),
             );
         }
-        let (newest_first, has_stable) = (None, OnceCell::new());
-        let mut joined = Self { builds, projects, newest_first, has_stable };
+        let mut joined = Self { builds, projects, newest_first: None };
         if joined.projects.len() > 1 {
             joined.sort();
         }
@@ -199,25 +196,6 @@ impl Candidates {
         let place = self.builds.binary_search_by(compare).ok()?;
         self.build(self.builds.get(place)?)
     }
-
-    fn has_stable(&self) -> bool {
-        *self.has_stable.get_or_init(|| {
-            self.builds()
-                .rev()
-                .any(|build| build.version().version().is_some_and(pep440_rs::Version::is_stable))
-        })
-    }
-
-    /// Whether pre-releases of this project may be chosen. `named` says that env.toml names one.
-    pub(super) fn prereleases_allowed(&self, mode: Prerelease, named: bool) -> bool {
-        match mode {
-            Prerelease::Disallow => false,
-            Prerelease::Allow => true,
-            Prerelease::IfNecessary => !self.has_stable(),
-            Prerelease::Explicit => named,
-            Prerelease::IfNecessaryOrExplicit => named || !self.has_stable(),
-        }
-    }
 }
 
 /// Whether two versions have the same release number, whatever follows it.
@@ -325,9 +303,9 @@ impl Release {
         lines
     }
 
-    /// True when the release has wheels for another Python or another glibc on the target's platform.
+    /// True when the release has wheels for another Python, glibc or macOS on the target's platform.
     pub(super) fn says_where_it_fits(&self) -> bool {
-        !self.fit.pythons.is_empty() || self.fit.glibc.is_some()
+        !self.fit.pythons.is_empty() || self.fit.glibc.is_some() || self.fit.macos.is_some()
     }
 
     /// True for a release that has no wheels at all: whoever takes it builds it, on every machine.
@@ -358,6 +336,7 @@ fn platform_name(tag: PlatformTag) -> String {
         | PlatformTag::Linux { arch: Arch::Aarch64 } => Platform::LinuxAarch64,
         PlatformTag::Windows { arch: Arch::X86_64 } => Platform::WindowsX86_64,
         PlatformTag::Macos { arch: Arch::Aarch64 | Arch::Universal2, .. } => Platform::MacosArm64,
+        PlatformTag::Macos { arch: Arch::X86_64 | Arch::Intel, .. } => Platform::MacosX86_64,
         other => return other.to_string(),
     };
     known.to_string()

@@ -97,6 +97,7 @@ impl Setting {
         match package {
             Package::Python => Some(self.python.clone()),
             Package::Driver => self.machine.driver.as_ref().map(ToString::to_string),
+            Package::Macos => self.machine.macos.as_ref().map(ToString::to_string),
             Package::Glibc => match self.machine.libc.as_ref()? {
                 Libc::Glibc(version) => Some(version.to_string()),
                 Libc::Musl(_) => None,

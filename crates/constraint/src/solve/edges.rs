@@ -6,7 +6,7 @@ use std::sync::Arc;
 use pep440_rs::{Operator, VersionSpecifiers};
 use pubgrub::{Dependencies, DependencyProvider, PackageResolutionStatistics};
 
-use crate::catalog::{CatalogError, Silence};
+use crate::catalog::{CatalogError, Metadata, Silence};
 use crate::constraint::{Constraint, Force, Reason};
 use crate::name::Name;
 use crate::package::Package;
@@ -16,6 +16,7 @@ use crate::solve::layers;
 use crate::solve::order::Priority;
 use crate::solve::provider::{Halt, Needs, Provider, Unusable};
 use crate::version::{DistVersion, Range, Version, if_present, python_range};
+use crate::wheel::ReleaseFit;
 
 impl Provider {
     /// Everything `package` needs at `version`, whether or not the machine satisfies it anyway.
@@ -162,13 +163,8 @@ impl Provider {
                 let text = format!("has wheels for Python {}", release.fit.pythons).into();
                 add(Package::Python, release.fit.python_range(), Reason::WheelTag { text });
             }
-            if let Some(glibc) = &release.fit.glibc {
-                let text = format!("has wheels for glibc >= {glibc}").into();
-                add(
-                    Package::Glibc,
-                    Range::higher_than(Version::System(glibc.clone())),
-                    Reason::WheelTag { text },
-                );
+            for (package, range, reason) in systems(&release.fit) {
+                add(package, range, reason);
             }
             if constraints.iter().all(|c| self.facts().holds(c.package, &c.range) != Some(false)) {
                 return Ok(Err(why.join("; ").into()));
@@ -176,13 +172,10 @@ impl Provider {
             return Ok(Ok(constraints));
         }
         let Some(file) = release.file() else { return Ok(Ok(constraints)) };
-        if let Some(glibc) = release.fit.best.as_ref().and(release.fit.glibc.as_ref()) {
-            let text = format!("has wheels for glibc >= {glibc}").into();
-            add(
-                Package::Glibc,
-                Range::higher_than(Version::System(glibc.clone())),
-                Reason::WheelTag { text },
-            );
+        if release.has_wheel() {
+            for (package, range, reason) in systems(&release.fit) {
+                add(package, range, reason);
+            }
         }
         let mut python_stated = false;
         if let Some(specifiers) = &file.requires_python
@@ -308,7 +301,11 @@ impl Provider {
         }
         for text in &metadata.requires_dist {
             let Ok(requirement) = self.requirement(text) else { continue };
-            if self.applies(&requirement, Some(extra)) && !self.applies(&requirement, None) {
+            // What applies to the distribution itself on some patch releases only may be the extra's on the others.
+            let own = || requirement.marker.as_ref().is_some_and(|marker| marker.names_patch());
+            if self.applies(&requirement, Some(extra))
+                && (!self.applies(&requirement, None) || own())
+            {
                 let reason = Reason::Metadata { requirement: Arc::clone(text) };
                 match self.require(&mut constraints, &subject, &requirement, &reason) {
                     Ok(()) => {}
@@ -317,8 +314,62 @@ impl Provider {
                 }
             }
         }
+        if let Some(newer) = self.newer_with_extra(name, extra, build, &metadata)? {
+            let why = format!("it has no extra '{extra}', which {newer} has");
+            return Ok(Err(Unusable::Because(why.into())));
+        }
         Ok(Ok(constraints))
     }
+
+    /// A newer release that has an extra which this one lacks. Without this law a search that goes back through releases
+    /// would end at one from before the extra, which needs nothing and so fits everywhere.
+    ///
+    /// What is known of an extra comes from the releases that were tried, the newest first, and from the newest that could
+    /// be; a release that is pinned stays, as it does when it is yanked.
+    fn newer_with_extra(
+        &self,
+        name: Name,
+        extra: Name,
+        build: &DistVersion,
+        metadata: &Metadata,
+    ) -> Result<Option<DistVersion>, CatalogError> {
+        if has_extra(metadata, extra) {
+            self.remember_extra(name, extra, build);
+            return Ok(None);
+        }
+        if self.is_pinned(name) {
+            return Ok(None);
+        }
+        if self.newest_with_extra(name, extra).is_none()
+            && let Some(newest) = self.newest_usable(name)?
+            && newest != *build
+        {
+            match self.metadata(name, &newest) {
+                Ok(Some(metadata)) if has_extra(&metadata, extra) => {
+                    self.remember_extra(name, extra, &newest);
+                }
+                Ok(_) | Err(CatalogError::Unavailable(_) | CatalogError::Undeclared(_)) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(self.newest_with_extra(name, extra).filter(|newer| newer > build))
+    }
+}
+
+/// The glibc, or the macOS, that a release has wheels for.
+fn systems(fit: &ReleaseFit) -> impl Iterator<Item = (Package, Range, Reason)> {
+    let systems = [(Package::Glibc, &fit.glibc), (Package::Macos, &fit.macos)];
+    systems.into_iter().filter_map(|(package, lowest)| {
+        let lowest = lowest.as_ref()?;
+        let text = format!("has wheels for {package} >= {lowest}").into();
+        let range = Range::higher_than(Version::System(lowest.clone()));
+        Some((package, range, Reason::WheelTag { text }))
+    })
+}
+
+/// Whether METADATA knows an extra.
+fn has_extra(metadata: &Metadata, extra: Name) -> bool {
+    metadata.provides_extra.iter().any(|given| Name::new(given).is_ok_and(|given| given == extra))
 }
 
 impl DependencyProvider for Provider {

@@ -50,13 +50,20 @@ fn fixed(problem: &Problem) -> Vec<(Package, Version, String)> {
     let mut fixed = vec![(
         Package::Python,
         Version::Dist(DistVersion::new(python.clone(), SourceId(0))),
-        format!("python = \"{python}\""),
+        format!("python = \"{}\"", problem.target.asked_python()),
     )];
     if let Some(Libc::Glibc(glibc)) = &machine.libc {
         fixed.push((
             Package::Glibc,
             Version::System(glibc.clone()),
             format!("glibc = \"{glibc}\""),
+        ));
+    }
+    if let Some(macos) = &machine.macos {
+        fixed.push((
+            Package::Macos,
+            Version::System(macos.clone()),
+            format!("macos = \"{macos}\""),
         ));
     }
     if let Some(driver) = &machine.driver {
@@ -190,12 +197,12 @@ impl Startable {
     }
 }
 
-/// The version of a layer that is chosen from a range: the lowest driver and glibc, the newest of everything else.
+/// The version of a layer that is chosen from a range: the lowest driver, glibc and macOS, the newest of everything else.
 ///
 /// A range can name versions that no matrix knows (the CUDA of a torch that is released tomorrow): its own bounds are
 /// candidates then.
 pub(super) fn choose(package: Package, range: &Range) -> Option<Version> {
-    if matches!(package, Package::Driver | Package::Glibc) {
+    if matches!(package, Package::Driver | Package::Glibc | Package::Macos) {
         return lowest(range).or_else(|| {
             rules::known_versions(package).iter().find(|version| range.contains(version)).cloned()
         });

@@ -23,7 +23,7 @@ pub(super) struct Priority {
 /// From what is decided last to what is decided first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Tier {
-    /// The driver and glibc, when they are not given: the lowest that everything else allows.
+    /// The driver, glibc and macOS, when they are not given: the lowest that everything else allows.
     Driver,
     /// Distributions that nothing requires so far.
     PerhapsAbsent,
@@ -67,7 +67,11 @@ impl Provider {
                 }
             }
             // What the machine leaves open takes the lowest version that everything else allows.
-            Package::Driver | Package::Glibc if self.facts().get(package).is_none() => Tier::Driver,
+            Package::Driver | Package::Glibc | Package::Macos
+                if self.facts().get(package).is_none() =>
+            {
+                Tier::Driver
+            }
             // A CUDA that the machine cannot start is a conflict at once, before anything is built on it.
             Package::Cuda if self.starts_no_cuda(range) => Tier::Single,
             Package::Cuda | Package::Cudnn | Package::Backend if range.as_singleton().is_none() => {

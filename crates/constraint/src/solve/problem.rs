@@ -222,13 +222,14 @@ pub enum Resolution {
 pub enum Prerelease {
     /// None.
     Disallow,
-    /// All.
+    /// All, like any other release.
     Allow,
-    /// Those of a project that has no other releases.
+    /// Any, where no other release of the range can be used: a requirement, of env.toml or of METADATA, names one or lies
+    /// above the last stable release, or everything else was tried.
     IfNecessary,
-    /// Those of a project that env.toml names with a pre-release.
+    /// Those of a project that env.toml names with a pre-release, where no other release can be used.
     Explicit,
-    /// Those of [`Prerelease::IfNecessary`] and of [`Prerelease::Explicit`].
+    /// The same as [`Prerelease::IfNecessary`], which takes in what is named.
     #[default]
     IfNecessaryOrExplicit,
 }

@@ -13,9 +13,9 @@ use crate::name::Name;
 use crate::package::Package;
 use crate::requirement::{Requirement, RequirementCache, RequirementError, UrlRequirement};
 use crate::rules::{Build, Origin};
-use crate::solve::candidates::{Candidates, Judge, PassedOver, Rejection, Release};
+use crate::solve::candidates::{Candidates, Judge, Rejection};
 use crate::solve::layers;
-use crate::solve::problem::{Problem, Resolution, Source};
+use crate::solve::problem::{Problem, Source};
 use crate::solve::reach::Reach;
 use crate::solve::sdists::Sources;
 use crate::solve::speculate::Speculator;
@@ -93,12 +93,14 @@ pub(super) struct Provider {
     pub(super) walks: RefCell<Walks>,
     /// Every edge handed out, for the report: who needs it.
     edges: RefCell<Edges>,
-    rejections: RefCell<Vec<Rejection>>,
-    rejected: RefCell<FxHashSet<(Name, DistVersion)>>,
+    pub(super) rejections: RefCell<Vec<Rejection>>,
+    pub(super) rejected: RefCell<FxHashSet<(Name, DistVersion)>>,
     /// Releases that have only a source distribution, and what was learnt of them.
     pub(super) sources: RefCell<Sources>,
     /// How often a project was decided: releases are fetched ahead once it backtracks.
     tried: RefCell<FxHashMap<Name, u32>>,
+    /// The newest release that is known to have an extra.
+    extras: RefCell<FxHashMap<(Name, Name), DistVersion>>,
     decisions: Cell<u64>,
 }
 
@@ -110,7 +112,7 @@ impl Provider {
         reach: Reach,
         ranks: Ranks,
     ) -> Self {
-        let requirements = RequirementCache::new(problem.target.marker_environment());
+        let requirements = RequirementCache::for_target(&problem.target);
         let speculator = Speculator::new(
             Arc::clone(&catalog),
             Arc::clone(&problem),
@@ -150,6 +152,7 @@ impl Provider {
             rejected: RefCell::default(),
             sources: RefCell::default(),
             tried: RefCell::default(),
+            extras: RefCell::default(),
             decisions: Cell::new(0),
         }
     }
@@ -322,13 +325,6 @@ impl Provider {
         Ok(joined)
     }
 
-    fn reject(&self, name: Name, version: &DistVersion, why: impl FnOnce() -> PassedOver) {
-        if self.rejected.borrow_mut().insert((name, version.clone())) {
-            let why = why();
-            self.rejections.borrow_mut().push(Rejection { name, version: version.clone(), why });
-        }
-    }
-
     /// The build that is tried for a distribution or one of its extras.
     pub(super) fn choose_dist(
         &self,
@@ -357,77 +353,6 @@ impl Provider {
             }
         }
         Ok(choice)
-    }
-
-    fn pick(&self, name: Name, candidates: &Candidates, range: &Range) -> Option<Version> {
-        let policy = &self.problem.policy;
-        let judge = self.judge();
-        let prereleases = candidates
-            .prereleases_allowed(policy.prerelease, self.named_prerelease.contains(&name));
-        let lowest = match policy.resolution {
-            Resolution::Highest => false,
-            Resolution::Lowest => true,
-            Resolution::LowestDirect => self.direct.contains(&name),
-        };
-        let preferred = policy.preferences.get(&name);
-        // A release that was never anything but a source distribution counts as one with a wheel. One that has wheels, but
-        // none for this target, is built only when no release has one; and without that the newest build that has nothing
-        // for this target will do: its edges say what it is there for.
-        let (mut sdist, mut fitting, mut unfit) = (None, None, None);
-        let kept = preferred.into_iter().flat_map(|kept| {
-            candidates
-                .in_range(range, lowest)
-                .filter(move |build| build.version().version() == Some(kept))
-        });
-        let near = policy.nearest.get(&name).map(|version| candidates.nearest_to(version));
-        let rest: Box<dyn Iterator<Item = _>> = match near {
-            Some(near) => Box::new(near.into_iter().filter(|build| range.contains(build.tagged()))),
-            None => Box::new(candidates.in_range(range, lowest)),
-        };
-        for build in kept.chain(rest) {
-            let version = build.tagged();
-            let is_stable = build.version().version().is_some_and(pep440_rs::Version::is_stable);
-            if !is_stable && !prereleases {
-                self.reject(name, build.version(), || PassedOver::Prerelease);
-                continue;
-            }
-            let release = build.release(&judge);
-            if release.too_new {
-                self.reject(name, build.version(), || PassedOver::TooNew);
-                continue;
-            }
-            if let Some(reason) = &release.yanked
-                && !self.pinned.contains(&name)
-            {
-                self.reject(name, build.version(), || PassedOver::Yanked(Arc::clone(reason)));
-                continue;
-            }
-            if release.has_wheel() || release.is_source_alone() {
-                if let Some(passed) = fitting {
-                    self.sources.borrow_mut().note_passed(name, passed);
-                }
-                return Some(version.clone());
-            }
-            if release.fit.sdist.is_some() {
-                sdist.get_or_insert(version);
-                if fitting.is_none() && self.runs_here(name, release) {
-                    fitting = Some(version);
-                }
-            } else {
-                self.reject(name, build.version(), || PassedOver::NoFile(release.misses()));
-                if release.says_where_it_fits() {
-                    unfit.get_or_insert(version);
-                }
-            }
-        }
-        sdist.or(unfit).cloned()
-    }
-
-    /// Whether the index does not say that a release is for other Pythons.
-    fn runs_here(&self, name: Name, release: &Release) -> bool {
-        let stated = release.file().and_then(|file| file.requires_python.as_deref());
-        let range = stated.and_then(|specifiers| self.python_of(name, specifiers));
-        range.is_none_or(|range| self.facts.holds(Package::Python, &range) != Some(false))
     }
 
     /// A project that is decided again and again is backtracking: fetch the METADATA of the next releases together.
@@ -483,6 +408,43 @@ impl Provider {
     /// Whether env.toml pins a version of the distribution with `==`.
     pub(super) fn is_pinned(&self, name: Name) -> bool {
         self.pinned.contains(&name)
+    }
+
+    /// The newest release that is known to have an extra.
+    pub(super) fn newest_with_extra(&self, name: Name, extra: Name) -> Option<DistVersion> {
+        self.extras.borrow().get(&(name, extra)).cloned()
+    }
+
+    pub(super) fn remember_extra(&self, name: Name, extra: Name, version: &DistVersion) {
+        let mut extras = self.extras.borrow_mut();
+        let newest = extras.entry((name, extra)).or_insert_with(|| version.clone());
+        if *newest < *version {
+            *newest = version.clone();
+        }
+    }
+
+    /// The newest release that could be chosen if nothing asked for another one.
+    pub(super) fn newest_usable(&self, name: Name) -> Result<Option<DistVersion>, CatalogError> {
+        let Some(candidates) = self.candidates(name)? else { return Ok(None) };
+        let judge = self.judge();
+        let newest = candidates.in_order(false).find(|build| {
+            let release = build.release(&judge);
+            build.version().version().is_some_and(pep440_rs::Version::is_stable)
+                && !release.too_new
+                && release.yanked.is_none()
+                && release.has_wheel()
+        });
+        Ok(newest.map(|build| build.version().clone()))
+    }
+
+    /// Whether env.toml asks for the distribution itself.
+    pub(super) fn is_direct(&self, name: Name) -> bool {
+        self.direct.contains(&name)
+    }
+
+    /// Whether env.toml names a pre-release of the distribution.
+    pub(super) fn names_prerelease(&self, name: Name) -> bool {
+        self.named_prerelease.contains(&name)
     }
 
     /// A build as the rules see it.

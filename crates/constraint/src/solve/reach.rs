@@ -98,8 +98,8 @@ impl Problem {
         };
         match version.local() {
             [] => {
-                let unlabelled = [Platform::MacosArm64, Platform::LinuxAarch64];
-                is_cpu(backend) && unlabelled.contains(&self.machine.platform)
+                let platform = self.machine.platform;
+                is_cpu(backend) && (platform.is_macos() || platform == Platform::LinuxAarch64)
             }
             [label] => label.to_string() == *backend,
             _ => false,

@@ -52,7 +52,7 @@ impl Speculator {
         tags: Arc<Tags>,
         reach: Reach,
     ) -> Self {
-        let requirements = Mutex::new(RequirementCache::new(problem.target.marker_environment()));
+        let requirements = Mutex::new(RequirementCache::for_target(&problem.target));
         Self(Arc::new(Shared {
             catalog,
             problem,
@@ -143,28 +143,25 @@ impl Speculator {
         let plain_linux = self.0.problem.source(source).is_some_and(|source| source.plain_linux);
         let tags = self.0.tags.with_plain_linux(plain_linux);
         let cutoff = self.0.problem.policy.exclude_newer;
-        project
-            .versions
-            .iter()
-            .enumerate()
-            .rev()
-            .filter(|(_, version)| {
-                version.is_stable()
+        let inside = |stable: bool| {
+            project.versions.iter().enumerate().rev().filter(move |(_, version)| {
+                version.is_stable() == stable
                     && self.0.problem.takes(source, version)
                     && range.contains(&Version::Dist(DistVersion::new((*version).clone(), source)))
             })
-            .take(LOOK_AT)
-            .find_map(|(index, _)| {
-                let mut files = project.files.files(index);
-                files.retain(|file| {
-                    file.yanked.is_none()
-                        && cutoff.is_none_or(|cutoff| file.upload_time.is_some_and(|t| t < cutoff))
-                });
-                let fit = ReleaseFit::of(&files, &tags);
-                let alone = fit.rejected.iter().all(|(_, why)| *why == Why::Kind);
-                let sdist = fit.sdist.filter(|_| alone);
-                let best = fit.best.map(|(best, _)| best).or(sdist)?;
-                (best < files.len()).then(|| files.swap_remove(best))
-            })
+        };
+        // Pre-releases are tried where nothing else is in the range.
+        inside(inside(true).next().is_some()).take(LOOK_AT).find_map(|(index, _)| {
+            let mut files = project.files.files(index);
+            files.retain(|file| {
+                file.yanked.is_none()
+                    && cutoff.is_none_or(|cutoff| file.upload_time.is_some_and(|t| t < cutoff))
+            });
+            let fit = ReleaseFit::of(&files, &tags);
+            let alone = fit.rejected.iter().all(|(_, why)| *why == Why::Kind);
+            let sdist = fit.sdist.filter(|_| alone);
+            let best = fit.best.map(|(best, _)| best).or(sdist)?;
+            (best < files.len()).then(|| files.swap_remove(best))
+        })
     }
 }

@@ -12,6 +12,8 @@ use crate::machine::{Machine, Platform};
 use crate::target::Target;
 use crate::version::SourceId;
 
+mod picking;
+
 /// An index in memory: projects, each with versions, each with its `Requires-Dist`.
 #[derive(Default, Debug, Clone)]
 struct Memory(BTreeMap<String, BTreeMap<String, Vec<String>>>);
@@ -65,7 +67,13 @@ impl Catalog for Memory {
             version: version.to_owned(),
             requires_dist: requires.iter().map(|text| Arc::from(text.as_str())).collect(),
             requires_python: None,
-            provides_extra: vec!["x".to_owned()],
+            // Releases without requirements have no extras either.
+            provides_extra: requires
+                .iter()
+                .filter(|text| text.contains("extra == 'x'"))
+                .map(|_| "x".to_owned())
+                .take(1)
+                .collect(),
             source: None,
         }))
     }

@@ -26,7 +26,7 @@ pub struct Tags {
 #[derive(Clone, Copy, Debug)]
 enum TargetPlatform {
     Linux { arch: Arch, libc: TargetLibc },
-    Macos { newest: Option<(u16, u16)> },
+    Macos { arch: Arch, newest: Option<(u16, u16)> },
     Windows,
 }
 
@@ -81,8 +81,8 @@ impl Assessment {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct PlatformFit {
     rank: u16,
-    /// The lowest glibc it can do with; `None`: it needs none.
-    pub(super) glibc: Option<(u16, u16)>,
+    /// The lowest glibc, or macOS, that it can do with; `None`: it says nothing of one.
+    pub(super) system: Option<(u16, u16)>,
     /// By the tag `any`.
     pure: bool,
 }
@@ -100,9 +100,14 @@ impl Tags {
             Platform::LinuxX86_64 => TargetPlatform::Linux { arch: Arch::X86_64, libc },
             Platform::LinuxAarch64 => TargetPlatform::Linux { arch: Arch::Aarch64, libc },
             Platform::WindowsX86_64 => TargetPlatform::Windows,
-            Platform::MacosArm64 => {
-                TargetPlatform::Macos { newest: target.macos.as_ref().map(pair) }
-            }
+            Platform::MacosArm64 => TargetPlatform::Macos {
+                arch: Arch::Aarch64,
+                newest: target.macos.as_ref().map(pair),
+            },
+            Platform::MacosX86_64 => TargetPlatform::Macos {
+                arch: Arch::X86_64,
+                newest: target.macos.as_ref().map(pair),
+            },
         };
         let (major, minor) = target.python_minor();
         Self {
@@ -150,10 +155,10 @@ impl Tags {
         };
         let priority = match (&platform, &python, self.minor) {
             (Ok(fit), Ok(()), Some(minor)) => {
-                let modesty = match fit.glibc {
-                    Some((_, needed)) if self.takes_any_glibc() => u16::MAX - needed,
+                let modesty = match fit.system {
+                    Some(needed) if self.takes_any_system() => u16::MAX - version_rank(needed, 0),
                     // A plain tag does not say what it needs.
-                    None if !fit.pure && self.takes_any_glibc() => 1,
+                    None if !fit.pure && self.takes_any_system() => 1,
                     _ => 0,
                 };
                 let python = self.python_rank(tags, minor, fit.pure);
@@ -164,9 +169,17 @@ impl Tags {
         Assessment { pythons, python, platform, priority }
     }
 
-    /// Whether the target leaves its glibc open.
-    pub(super) fn takes_any_glibc(&self) -> bool {
-        matches!(self.platform, TargetPlatform::Linux { libc: TargetLibc::AnyGlibc, .. })
+    /// Whether the target leaves its glibc, or its macOS, open.
+    pub(super) fn takes_any_system(&self) -> bool {
+        matches!(
+            self.platform,
+            TargetPlatform::Linux { libc: TargetLibc::AnyGlibc, .. }
+                | TargetPlatform::Macos { newest: None, .. }
+        )
+    }
+
+    pub(super) fn is_macos(&self) -> bool {
+        matches!(self.platform, TargetPlatform::Macos { .. })
     }
 
     fn python_miss(&self, tags: &WheelTags, pythons: PythonSet, pure: bool) -> Why {
@@ -228,7 +241,7 @@ impl Tags {
                         None => fit,
                         Some(known) => PlatformFit {
                             rank: known.rank.max(fit.rank),
-                            glibc: known.glibc.min(fit.glibc),
+                            system: known.system.min(fit.system),
                             pure: known.pure && fit.pure,
                         },
                     });
@@ -244,15 +257,15 @@ impl Tags {
     }
 
     fn platform_tag(&self, tag: PlatformTag) -> Result<PlatformFit, Why> {
-        let fit = |rank| Ok(PlatformFit { rank, glibc: None, pure: false });
+        let fit = |rank| Ok(PlatformFit { rank, system: None, pure: false });
         match (self.platform, tag) {
-            (_, PlatformTag::Any) => Ok(PlatformFit { rank: 0, glibc: None, pure: true }),
+            (_, PlatformTag::Any) => Ok(PlatformFit { rank: 0, system: None, pure: true }),
             (TargetPlatform::Windows, PlatformTag::Windows { arch: Arch::X86_64 }) => fit(1),
             (TargetPlatform::Linux { arch, libc }, tag) => {
                 self.linux_tag(arch, libc, tag).unwrap_or(Err(Why::Platform(tag)))
             }
-            (TargetPlatform::Macos { newest }, PlatformTag::Macos { macos, arch }) => {
-                macos_tag(newest, macos, arch).unwrap_or(Err(Why::Platform(tag)))
+            (TargetPlatform::Macos { arch: own, newest }, PlatformTag::Macos { macos, arch }) => {
+                macos_tag(own, newest, macos, arch).unwrap_or(Err(Why::Platform(tag)))
             }
             _ => Err(Why::Platform(tag)),
         }
@@ -271,19 +284,19 @@ impl Tags {
                 TargetLibc::Glibc(has) if glibc > has => Err(Why::Glibc(glibc)),
                 TargetLibc::Glibc(_) | TargetLibc::AnyGlibc => Ok(PlatformFit {
                     rank: version_rank(glibc, u16::from(!legacy)),
-                    glibc: Some(glibc),
+                    system: Some(glibc),
                     pure: false,
                 }),
             }),
             PlatformTag::Musllinux { musl, arch: of } if of == arch => Some(match libc {
                 TargetLibc::Musl(has) if musl > has => Err(Why::Musl(musl)),
                 TargetLibc::Musl(_) => {
-                    Ok(PlatformFit { rank: version_rank(musl, 0), glibc: None, pure: false })
+                    Ok(PlatformFit { rank: version_rank(musl, 0), system: None, pure: false })
                 }
                 TargetLibc::Glibc(_) | TargetLibc::AnyGlibc => Err(Why::Libc(tag)),
             }),
             PlatformTag::Linux { arch: of } if of == arch => Some(if self.plain_linux {
-                Ok(PlatformFit { rank: 1, glibc: None, pure: false })
+                Ok(PlatformFit { rank: 1, system: None, pure: false })
             } else {
                 Err(Why::PlainLinux)
             }),
@@ -292,24 +305,33 @@ impl Tags {
     }
 }
 
-/// macOS on Apple silicon. From 11 on only the major version counts; the two-processor format may name a 10.x that its
-/// x86-64 half runs on.
+/// From macOS 11 on a release is its major number, and installers know no tag with another minor number. The formats for
+/// several processors may name a 10.x that their x86-64 half runs on; Apple silicon began with 11.
 fn macos_tag(
+    own: Arch,
     newest: Option<(u16, u16)>,
-    needs: (u16, u16),
+    tag: (u16, u16),
     arch: Arch,
 ) -> Option<Result<PlatformFit, Why>> {
-    let native = match (needs.0, arch) {
-        (11.., Arch::Aarch64) => true,
-        (10.., Arch::Universal2) => false,
+    if tag.0 < 10 || tag.0 >= FIRST_ARM_MACOS.0 && tag.1 != 0 {
+        return None;
+    }
+    let native = match (own, arch) {
+        (Arch::Aarch64, Arch::Aarch64) if tag >= FIRST_ARM_MACOS => true,
+        (Arch::X86_64, Arch::X86_64) => true,
+        (_, Arch::Universal2) | (Arch::X86_64, Arch::Intel) => false,
         _ => return None,
     };
-    Some(if newest.is_some_and(|newest| needs > newest) {
-        Err(Why::Macos(needs))
-    } else {
-        Ok(PlatformFit { rank: version_rank(needs, u16::from(native)), glibc: None, pure: false })
-    })
+    let needs = if own == Arch::Aarch64 { tag.max(FIRST_ARM_MACOS) } else { tag };
+    if newest.is_some_and(|newest| needs > newest) {
+        return Some(Err(Why::Macos(needs)));
+    }
+    let rank = version_rank(tag, u16::from(native));
+    Some(Ok(PlatformFit { rank, system: Some(needs), pure: false }))
 }
+
+/// The first macOS for Apple silicon.
+const FIRST_ARM_MACOS: (u16, u16) = (11, 0);
 
 /// Rises with the version, then with `tie` (0 or 1). Above the ranks of tags without a version.
 fn version_rank((major, minor): (u16, u16), tie: u16) -> u16 {

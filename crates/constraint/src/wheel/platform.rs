@@ -19,8 +19,10 @@ pub enum Arch {
     S390x,
     /// `riscv64`.
     Riscv64,
-    /// Several at once, on macOS.
+    /// Both processors of macOS.
     Universal2,
+    /// x86-64 together with older processors, on macOS: `intel`, `fat64`, `fat3`, `universal`.
+    Intel,
     /// Anything else.
     Other,
 }
@@ -135,6 +137,7 @@ impl Arch {
             "s390x" => Self::S390x,
             "riscv64" => Self::Riscv64,
             "universal2" => Self::Universal2,
+            "intel" | "fat64" | "fat3" | "universal" => Self::Intel,
             _ => Self::Other,
         }
     }
@@ -151,6 +154,7 @@ impl fmt::Display for Arch {
             Self::S390x => "s390x",
             Self::Riscv64 => "riscv64",
             Self::Universal2 => "x86-64 and 64-bit Arm",
+            Self::Intel => "x86-64 and older processors",
             Self::Other => "another processor",
         })
     }

@@ -20,6 +20,8 @@ pub struct ReleaseFit {
     /// The lowest glibc that the release has a wheel for the target's Python for. `None` when one needs no glibc, or none
     /// fits otherwise. When the target leaves its glibc open, this is what [`best`](Self::best) needs.
     pub glibc: Option<SystemVersion>,
+    /// The same of macOS.
+    pub macos: Option<SystemVersion>,
     /// The files that cannot be used, in the order given.
     pub rejected: Vec<(usize, Why)>,
     /// The source distribution.
@@ -32,7 +34,7 @@ struct Candidate<'a> {
     index: usize,
     parts: Parts<'a>,
     tags: WheelTags,
-    glibc: Option<(u16, u16)>,
+    system: Option<(u16, u16)>,
 }
 
 impl ReleaseFit {
@@ -41,8 +43,8 @@ impl ReleaseFit {
     pub fn of(files: &[File], tags: &Tags) -> Self {
         let mut fit = Self::default();
         let mut best: Option<Candidate<'_>> = None;
-        // `Some(None)`: a wheel that needs no glibc.
-        let mut lowest_glibc: Option<Option<(u16, u16)>> = None;
+        // `Some(None)`: a wheel that needs no glibc, and no macOS of a certain age.
+        let mut lowest: Option<Option<(u16, u16)>> = None;
         for (index, file) in files.iter().enumerate() {
             let filename = file.filename.as_str();
             if is_sdist(filename) {
@@ -66,38 +68,42 @@ impl ReleaseFit {
             let wheel = parts.tags();
             let assessment = tags.assess(&wheel);
             let needed = match (&assessment.python, &assessment.platform) {
-                (Ok(()), Ok(platform)) => Some(platform.glibc),
-                (Ok(()), Err(Why::Glibc(needed))) => Some(Some(*needed)),
+                (Ok(()), Ok(platform)) => Some(platform.system),
+                (Ok(()), Err(Why::Glibc(needed) | Why::Macos(needed))) => Some(Some(*needed)),
                 _ => None,
             };
             if let Some(needed) = needed {
-                lowest_glibc = Some(lowest_glibc.map_or(needed, |known| known.min(needed)));
+                lowest = Some(lowest.map_or(needed, |known| known.min(needed)));
             }
             if assessment.platform.is_ok() {
                 fit.pythons = fit.pythons.union(assessment.pythons);
             }
             match (assessment.priority, needed) {
-                (Some(priority), Some(glibc)) => {
+                (Some(priority), Some(system)) => {
                     let key = (priority, parts.build(), Reverse(filename));
                     if best.as_ref().is_none_or(|known| known.key < key) {
-                        best = Some(Candidate { key, index, parts, tags: wheel, glibc });
+                        best = Some(Candidate { key, index, parts, tags: wheel, system });
                     }
                 }
                 _ => fit.rejected.push((index, assessment.into_why())),
             }
         }
         if let Some(candidate) = best {
-            if tags.takes_any_glibc() {
-                lowest_glibc = Some(candidate.glibc);
+            if tags.takes_any_system() {
+                lowest = Some(candidate.system);
             }
             match candidate.parts.into_name(candidate.tags) {
                 Ok(name) => fit.best = Some((candidate.index, name)),
                 Err(error) => fit.rejected.push((candidate.index, error.into())),
             }
         }
-        fit.glibc = lowest_glibc
-            .flatten()
-            .map(|(major, minor)| SystemVersion::new(major.into(), minor.into()));
+        let lowest =
+            lowest.flatten().map(|(major, minor)| SystemVersion::new(major.into(), minor.into()));
+        if tags.is_macos() {
+            fit.macos = lowest;
+        } else {
+            fit.glibc = lowest;
+        }
         fit
     }
 

@@ -63,10 +63,11 @@ fn layers(tools: &Tools<'_>) -> Vec<Layer> {
 
 fn machine(tools: &Tools<'_>) -> Vec<Layer> {
     type Get = fn(&LockedMachine) -> Option<String>;
-    let keys: [(&'static str, Get); 7] = [
+    let keys: [(&'static str, Get); 8] = [
         ("platform", |machine| text(Some(&machine.platform))),
         ("glibc", |machine| text(machine.glibc.as_ref())),
         ("musl", |machine| text(machine.musl.as_ref())),
+        ("macos", |machine| text(machine.macos.as_ref())),
         ("driver", |machine| text(machine.driver.as_ref())),
         ("gpus", |machine| {
             machine

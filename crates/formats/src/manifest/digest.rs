@@ -137,7 +137,7 @@ impl TargetSpec {
         let at = |key: &str| format!("target.{}.{key}", self.name.as_deref().unwrap_or_default());
         form.put(at("python"), [self.python.get_ref().to_string()]);
         form.put(at("dependencies"), requirements(&self.dependencies));
-        let MachineTable { platform, libc, driver, gpus, cuda, cudnn, libraries, image } =
+        let MachineTable { platform, libc, macos, driver, gpus, cuda, cudnn, libraries, image } =
             &self.machine;
         form.put(at("platform"), platform.iter().map(plain));
         form.put(
@@ -147,6 +147,9 @@ impl TargetSpec {
                 Libc::Musl(version) => format!("musl {version}"),
             }),
         );
+        if macos.is_some() {
+            form.put(at("macos"), macos.iter().map(plain));
+        }
         form.put(at("driver"), driver.iter().map(plain));
         if let Some(gpus) = gpus {
             form.put(at("gpus"), sorted(gpus.iter().map(plain)));

@@ -10,7 +10,13 @@ use crate::schema::{Key, Kind};
 
 pub(super) const PLATFORM: Key = Key::new(
     "platform",
-    Kind::Choice(&["linux-x86_64", "linux-aarch64", "windows-x86_64", "macos-arm64"]),
+    Kind::Choice(&[
+        "linux-x86_64",
+        "linux-aarch64",
+        "windows-x86_64",
+        "macos-arm64",
+        "macos-x86_64",
+    ]),
     "\"linux-x86_64\"",
     "Operating system and processor.",
 );
@@ -22,6 +28,12 @@ pub(super) const GLIBC: Key = Key::new(
 );
 pub(super) const MUSL: Key =
     Key::new("musl", Kind::Text, "\"1.2\"", "The musl version of a Linux machine without glibc.");
+pub(super) const MACOS: Key = Key::new(
+    "macos",
+    Kind::Text,
+    "\"12.0\"",
+    "The macOS version. Without it, the lowest that the newest releases have wheels for is part of the answer.",
+);
 pub(super) const DRIVER: Key = Key::new(
     "driver",
     Kind::Text,
@@ -61,7 +73,7 @@ pub(super) const IMAGE: Key = Key::new(
 
 /// The keys of `[machine]`.
 pub(super) const KEYS: &[Key] =
-    &[PLATFORM, GLIBC, MUSL, DRIVER, GPUS, CUDA, CUDNN, LIBRARIES, IMAGE];
+    &[PLATFORM, GLIBC, MUSL, MACOS, DRIVER, GPUS, CUDA, CUDNN, LIBRARIES, IMAGE];
 
 /// `[machine]`, or the machine keys of a `[target.NAME]`. What is `None` is not written.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -70,6 +82,8 @@ pub struct MachineTable {
     pub platform: Option<Spanned<Platform>>,
     /// `glibc` or `musl`.
     pub libc: Option<Spanned<Libc>>,
+    /// The macOS version.
+    pub macos: Option<Spanned<SystemVersion>>,
     /// The NVIDIA driver.
     pub driver: Option<Spanned<SystemVersion>>,
     /// GPUs as written: product names or compute capabilities. An empty list says that there is none.
@@ -112,6 +126,7 @@ impl MachineTable {
             (None, Some(musl)) => Some(Spanned::new(musl.span(), Libc::Musl(musl.into_inner()))),
             (None, None) => None,
         };
+        let macos = text(table, "macos").and_then(|text| version(&text, "macos", "12.0", report));
         let driver =
             text(table, "driver").and_then(|text| version(&text, "driver", "535.104.05", report));
         let gpus = texts(table, "gpus").map(|gpus| {
@@ -138,6 +153,7 @@ impl MachineTable {
         let this = Self {
             platform,
             libc,
+            macos,
             driver,
             gpus,
             cuda: wish(table, "cuda", report),
@@ -149,10 +165,15 @@ impl MachineTable {
         this
     }
 
-    /// `glibc`, `musl` and `image` are about Linux.
+    /// `glibc`, `musl` and `image` are about Linux, `macos` is about macOS.
     pub(super) fn check_platform(&self, report: &mut Report) {
         let Some(platform) = &self.platform else { return };
         let platform = *platform.get_ref();
+        if let Some(macos) = self.macos.as_ref().filter(|_| !platform.is_macos()) {
+            report
+                .error(macos.span(), format!("`macos` is about macOS, but platform is {platform}"))
+                .help("remove `macos`");
+        }
         if platform.is_linux() {
             return;
         }

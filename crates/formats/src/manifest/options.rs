@@ -152,11 +152,11 @@ pub enum Prerelease {
     Disallow,
     /// Like any other release.
     Allow,
-    /// Where a package has no other release.
+    /// Where no other release will do, whoever asks for one.
     IfNecessary,
-    /// Where a requirement names one.
+    /// Where no other release will do and env.toml names one.
     Explicit,
-    /// Either of the two.
+    /// The same as `if-necessary`, which takes in what is named.
     #[default]
     IfNecessaryOrExplicit,
 }

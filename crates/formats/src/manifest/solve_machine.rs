@@ -44,6 +44,7 @@ impl Manifest {
         let machine = Machine {
             platform,
             libc: keys.libc.as_ref().map(|libc| libc.get_ref().clone()).or(glibc),
+            macos: keys.macos.as_ref().map(|macos| macos.get_ref().clone()),
             driver: keys.driver.as_ref().map(|driver| driver.get_ref().clone()),
             gpus,
             cuda,

@@ -9,7 +9,7 @@ use toml::de::DeTable;
 
 use super::environment::{DEPENDENCIES, PYTHON, python};
 use super::machine::{
-    CUDA, CUDNN, DRIVER, GLIBC, GPUS, IMAGE, LIBRARIES, MUSL, MachineTable, PLATFORM,
+    CUDA, CUDNN, DRIVER, GLIBC, GPUS, IMAGE, LIBRARIES, MACOS, MUSL, MachineTable, PLATFORM,
 };
 use super::requirement::requirements;
 use super::{Manifest, PythonRequest};
@@ -17,8 +17,20 @@ use crate::document::{Report, text, texts};
 use crate::schema::Key;
 
 /// The keys of `[target.NAME]`.
-pub(super) const KEYS: &[Key] =
-    &[PLATFORM, GLIBC, MUSL, DRIVER, GPUS, CUDA, CUDNN, LIBRARIES, IMAGE, PYTHON, DEPENDENCIES];
+pub(super) const KEYS: &[Key] = &[
+    PLATFORM,
+    GLIBC,
+    MUSL,
+    MACOS,
+    DRIVER,
+    GPUS,
+    CUDA,
+    CUDNN,
+    LIBRARIES,
+    IMAGE,
+    PYTHON,
+    DEPENDENCIES,
+];
 
 /// `[target.NAME]`.
 #[derive(Clone, Debug)]
@@ -89,7 +101,7 @@ impl Manifest {
     /// `[environment]` and `[machine]` with the keys of target `name` applied.
     ///
     /// A key of the target replaces that of `[machine]`; dependencies are added. A target on another operating system
-    /// does not inherit what belongs to the old one: driver, glibc, musl and image. A target that names an image does not
+    /// does not inherit what belongs to the old one: driver, glibc, musl, macos and image. A target that names an image does not
     /// inherit `cuda`, `cudnn` and libc, which the image gives.
     ///
     /// # Errors
@@ -138,6 +150,7 @@ impl MachineTable {
         Self {
             platform: or(&self.platform, &base.platform),
             libc: or(&self.libc, &of_image.libc),
+            macos: or(&self.macos, &of_system.macos),
             driver: or(&self.driver, &of_system.driver),
             gpus: or(&self.gpus, &base.gpus),
             cuda: or(&self.cuda, if self.image.is_some() { &bare.cuda } else { &base.cuda }),
@@ -157,7 +170,7 @@ fn family(platform: Platform) -> &'static str {
     match platform {
         Platform::LinuxX86_64 | Platform::LinuxAarch64 => "linux",
         Platform::WindowsX86_64 => "windows",
-        Platform::MacosArm64 => "macos",
+        Platform::MacosArm64 | Platform::MacosX86_64 => "macos",
     }
 }
 

@@ -220,7 +220,7 @@ fn a_target_has_a_digest_of_its_own() {
 fn marks_and_line_ends_do_not_move_positions() {
     let text = format!("\u{feff}{}", SMALL.replace('\n', "\r\n")).replace("linux-x86_64", "linux");
     let errors = Manifest::parse(&text, "env.toml").expect_err("platform");
-    insta::assert_snapshot!(errors.to_string(), @r#"env.toml:5:12: error: unknown value "linux" for `platform`: use "linux-x86_64", "linux-aarch64", "windows-x86_64" or "macos-arm64""#);
+    insta::assert_snapshot!(errors.to_string(), @r#"env.toml:5:12: error: unknown value "linux" for `platform`: use "linux-x86_64", "linux-aarch64", "windows-x86_64", "macos-arm64" or "macos-x86_64""#);
 }
 
 #[test]

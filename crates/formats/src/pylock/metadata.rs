@@ -12,8 +12,10 @@ pub struct LockMetadata {
     pub matrices: String,
     /// The target of env.toml.
     pub target: Option<String>,
-    /// The Python version that was solved for.
+    /// The Python version that was solved for: `3.11` for every patch release of it.
     pub python: String,
+    /// The newest patch release that was known, by which Requires-Python was judged where a series was solved for.
+    pub python_newest: Option<String>,
     /// The requirements of env.toml, as written.
     pub requirements: Vec<String>,
     /// Files uploaded at this instant or later were ignored.
@@ -84,6 +86,8 @@ pub struct LockedMachine {
     pub glibc: Option<SystemVersion>,
     /// The musl version.
     pub musl: Option<SystemVersion>,
+    /// The macOS version.
+    pub macos: Option<SystemVersion>,
     /// The driver.
     pub driver: Option<SystemVersion>,
     /// The GPUs as env.toml has them; an empty list: none.

@@ -63,6 +63,7 @@ fn tool() -> LockMetadata {
         matrices: "2026-11-20".to_owned(),
         target: Some("edge".to_owned()),
         python: "3.11".to_owned(),
+        python_newest: None,
         requirements: vec!["torch>=2.3".to_owned()],
         exclude_newer: Some("2026-11-02T00:00:00Z".parse().expect("time")),
         indexes: vec![
@@ -81,6 +82,7 @@ fn tool() -> LockMetadata {
             platform: Platform::LinuxX86_64,
             glibc: "2.31".parse().ok(),
             musl: None,
+            macos: None,
             driver: "470.103.01".parse().ok(),
             gpus: Some(vec!["T4".to_owned()]),
             libraries: Libraries::Wheels,

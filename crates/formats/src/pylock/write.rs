@@ -130,6 +130,7 @@ fn write_tool(out: &mut Writer, tool: &LockMetadata) {
     out.pair("matrices", &string(&tool.matrices));
     out.text("target", tool.target.as_deref());
     out.pair("python", &string(&tool.python));
+    out.text("python-newest", tool.python_newest.as_deref());
     let mut requirements = tool.requirements.clone();
     requirements.sort_unstable();
     requirements.dedup();
@@ -206,6 +207,7 @@ fn write_machine(out: &mut Writer, machine: &LockedMachine) {
     let display = |version: &_| ToString::to_string(version);
     out.text("glibc", machine.glibc.as_ref().map(display).as_deref());
     out.text("musl", machine.musl.as_ref().map(display).as_deref());
+    out.text("macos", machine.macos.as_ref().map(display).as_deref());
     out.text("driver", machine.driver.as_ref().map(display).as_deref());
     if let Some(gpus) = &machine.gpus {
         let gpus: Vec<String> = gpus.iter().map(|gpu| string(gpu)).collect();

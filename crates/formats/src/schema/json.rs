@@ -69,7 +69,7 @@ mod tests {
         }
         assert_eq!(schema["additionalProperties"], json!(false));
         let machine = &schema["properties"]["machine"]["properties"];
-        assert_eq!(machine["platform"]["enum"].as_array().map(Vec::len), Some(4));
+        assert_eq!(machine["platform"]["enum"].as_array().map(Vec::len), Some(5));
         assert_eq!(schema["properties"]["environment"]["required"], json!(["python"]));
     }
 }

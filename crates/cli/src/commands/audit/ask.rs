@@ -108,8 +108,11 @@ impl Reader<'_> {
         if machine.gpus.is_none() && self.given.unknown_gpus.is_empty() {
             unchecked.insert("GPU code: no GPU is given".to_owned());
         }
-        let target =
-            Target { libc: machine.libc.clone(), ..Target::new(machine.platform, &python) };
+        let target = Target {
+            libc: machine.libc.clone(),
+            macos: machine.macos.clone(),
+            ..Target::new(machine.platform, &python)
+        };
         let mut lines = Lines {
             input: self.input,
             markers: RequirementCache::new(target.marker_environment()),

@@ -22,6 +22,8 @@ pub struct Given {
     pub platform: Option<Platform>,
     /// The C library.
     pub libc: Option<Libc>,
+    /// The macOS version.
+    pub macos: Option<SystemVersion>,
     /// The driver.
     pub driver: Option<SystemVersion>,
     /// GPUs that are known.
@@ -150,7 +152,7 @@ fn of_manifest(reference: &str) -> Result<Given, Failure> {
     let bytes = fs_err::read(path).map_err(Failure::system)?;
     let manifest = Manifest::parse_bytes(&bytes, path)?;
     let spec = manifest.target(target).map_err(|why| bad(&format!("{path}: {why}")))?;
-    let Machine { platform, libc, driver, gpus, .. } = manifest.machine_of(&spec)?;
+    let Machine { platform, libc, macos, driver, gpus, .. } = manifest.machine_of(&spec)?;
     let python = match spec.python.get_ref() {
         PythonRequest::Version(version) | PythonRequest::FreeThreaded(version) => {
             Some(version.clone())
@@ -162,6 +164,7 @@ fn of_manifest(reference: &str) -> Result<Given, Failure> {
     Ok(Given {
         platform: Some(platform),
         libc,
+        macos,
         driver,
         gpus,
         unknown_gpus: Vec::new(),
@@ -178,6 +181,7 @@ impl Given {
         Self {
             platform: None,
             libc: None,
+            macos: None,
             driver: None,
             gpus: None,
             unknown_gpus: Vec::new(),
@@ -211,6 +215,7 @@ impl Given {
             Some(Libc::Musl(version)) => add("musl", Some(version.to_string())),
             None => {}
         }
+        add("macos", self.macos.as_ref().map(ToString::to_string));
         shown
     }
 
@@ -221,6 +226,7 @@ impl Given {
         Machine {
             platform: self.platform.unwrap_or(Platform::LinuxX86_64),
             libc: self.libc.clone().or(of_image),
+            macos: self.macos.clone(),
             driver: self.driver.clone(),
             gpus: self.gpus.clone(),
             cuda: None,

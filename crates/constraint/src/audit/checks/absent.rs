@@ -287,7 +287,7 @@ fn builds_text(version: &Pep440, platform: Platform) -> String {
 
 fn misfit(case: &Case<'_>, name: Name, build: &DistVersion, unfit: &Unfit) -> Option<Finding> {
     let title = format!("{name} {build}");
-    let python = &case.question.target.python;
+    let python = case.question.target.asked_python();
     let (code, message, fact) = match unfit {
         Unfit::Python(specifiers) => (
             Code::PythonUnsupported,

@@ -117,7 +117,7 @@ fn worded(case: &Case<'_>, fault: &Fault) -> Finding {
             Code::PythonUnsupported,
             format!(
                 "{package} {version} was not built for Python {}: {why}",
-                case.question.target.python
+                case.question.target.asked_python()
             ),
         )
         .because(FactText::new(

@@ -4,7 +4,6 @@ use crate::audit::case::Case;
 use crate::audit::code::Code;
 use crate::audit::finding::{FactText, Finding};
 use crate::audit::sink::Sink;
-use crate::machine::Platform;
 use crate::package::Package;
 use crate::rules::torch::TORCH;
 use crate::rules::{companion, index, installer, label, onnxruntime, torch};
@@ -134,7 +133,7 @@ pub(in crate::audit) fn pages_of_links(case: &Case<'_>, sink: &mut Sink<'_>) {
 
 /// A tool that locks one version for all platforms takes the labelled build, which macOS has not.
 pub(in crate::audit) fn one_version_for_all(case: &Case<'_>, sink: &mut Sink<'_>) {
-    if !case.question.surroundings.one_version || case.machine.platform != Platform::MacosArm64 {
+    if !case.question.surroundings.one_version || !case.machine.platform.is_macos() {
         return;
     }
     let row = installer::one_version();

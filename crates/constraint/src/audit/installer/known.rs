@@ -68,7 +68,7 @@ pub(in crate::audit) fn standing(
     platform: Platform,
 ) -> Standing {
     let Some(cuda) = backend_cuda(backend) else { return Standing::Unknown };
-    if cuda.major() > 0 && platform == Platform::MacosArm64 {
+    if cuda.major() > 0 && platform.is_macos() {
         return Standing::Never;
     }
     if cuda.major() == 0 || version.any_prerelease() {

@@ -320,7 +320,7 @@ impl<'a> Picker<'a> {
         let platform = self.question.target.platform;
         let known = known::standing(name, version, backend, platform);
         let labelled = companion::family(name).is_some_and(|family| family.labelled);
-        if known != Standing::Unknown || !labelled || platform == Platform::MacosArm64 {
+        if known != Standing::Unknown || !labelled || platform.is_macos() {
             return known;
         }
         let torch = self.torch_of(name, version);
@@ -364,7 +364,7 @@ impl<'a> Picker<'a> {
         let bare_cpu = backend == "cpu"
             && matches!(
                 self.question.target.platform,
-                Platform::MacosArm64 | Platform::LinuxAarch64
+                Platform::MacosArm64 | Platform::MacosX86_64 | Platform::LinuxAarch64
             );
         !bare_cpu && companion::family(name).is_some_and(|family| family.labelled)
     }

@@ -17,9 +17,19 @@ pub struct File {
     /// The first pip that reads requirements files as UTF-8 on every platform.
     pub utf8: Utf8,
     /// The version that a file is read for when none is known.
-    pub assumed: Minor,
+    pub assumed: Assumed,
     /// A tool that locks one version for all platforms.
     pub one_version: OneVersion,
+}
+
+/// A Python that stands in for one that is not known.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Assumed {
+    /// Such as `3.11`.
+    pub version: String,
+    /// Public sources.
+    pub source: Vec<String>,
 }
 
 /// What installers do from a release on.
@@ -96,6 +106,8 @@ pub struct PlatformTag {
 pub struct Minor {
     /// Such as `3.11`.
     pub version: String,
+    /// Its newest patch release, such as `3.11.9`.
+    pub newest: String,
     /// Public sources.
     pub source: Vec<String>,
 }

@@ -73,6 +73,11 @@ impl Variable {
         })
     }
 
+    /// Whether patch releases of one Python differ in it.
+    pub(super) fn names_patch(self) -> bool {
+        matches!(self, Self::PythonFullVersion | Self::ImplementationVersion)
+    }
+
     /// Whether it is the version of Python.
     pub(super) fn is_python(self) -> bool {
         matches!(self, Self::PythonVersion | Self::PythonFullVersion)

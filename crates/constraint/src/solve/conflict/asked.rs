@@ -113,18 +113,13 @@ fn names_platform(facts: &[CollidingFact]) -> bool {
 
 /// Layers of which a machine has exactly one version.
 fn is_numbered(package: Package) -> bool {
-    matches!(package, Package::Python | Package::Glibc | Package::Driver)
+    matches!(package, Package::Python | Package::Glibc | Package::Macos | Package::Driver)
 }
 
-/// `driver 470.86`, `glibc 2.17`, `Python 3.13`.
+/// `driver 470.86`, `glibc 2.17`.
 fn machine_text(package: Package, range: &Range) -> String {
     let text = range_text(range, &[]);
     let number = text.trim_start_matches("==");
-    // A Python that is given as 3.13 is solved for as 3.13.0.
-    let number = match package {
-        Package::Python => number.strip_suffix(".0").filter(|n| n.contains('.')).unwrap_or(number),
-        _ => number,
-    };
     format!("{package} {number}")
 }
 

@@ -126,7 +126,7 @@ fn statement(
         }
         CollidingFact::Needs { subject, versions, known, package, range, existing, reasons } => {
             let subject_text = package_text(*subject, &versions_text(*subject, versions, known));
-            let is_of_files = matches!(package, Package::Python | Package::Glibc);
+            let is_of_files = matches!(package, Package::Python | Package::Glibc | Package::Macos);
             let subject_text = match origin(versions, known, setting) {
                 Some(index) if !is_of_files => format!("{subject_text} of the index {index}"),
                 _ => subject_text,
@@ -303,7 +303,7 @@ fn passed_over_text(builds: &str, several: bool, why: &PassedOver) -> String {
         PassedOver::Prerelease => {
             let what = if several { "pre-releases" } else { "a pre-release" };
             let is = if several { "are" } else { "is" };
-            format!("{builds} {is} {what}, and those are taken only when they are asked for")
+            format!("{builds} {is} {what}, which [options] prerelease rules out")
         }
         PassedOver::Yanked(why) if why.is_empty() => {
             format!("{builds} {is} yanked: withdrawn by the author")

@@ -163,6 +163,53 @@ fn musl_takes_musl() {
     assert!(why(tags, "cp312-cp312-manylinux2014_aarch64").contains("another C library"));
 }
 
+/// What a macOS of this version takes is what `packaging.tags.mac_platforms` lists for it.
+#[test]
+fn macos_by_processor_and_version() {
+    let at = |platform, macos: Option<&str>| {
+        let macos = macos.map(|text| text.parse().expect("valid"));
+        Tags::for_target(&Target { macos, ..target(platform, "3.12.1", None) })
+    };
+    let fits = |tags: Tags, platform: &str| {
+        matches!(check(tags, &format!("cp312-cp312-{platform}")), Compatibility::Compatible(_))
+    };
+    let arm = at(Platform::MacosArm64, Some("14.4"));
+    for yes in ["14_0_arm64", "11_0_universal2", "10_9_universal2", "12_0_arm64"] {
+        assert!(fits(arm, &format!("macosx_{yes}")), "{yes}");
+    }
+    for no in ["15_0_arm64", "13_3_arm64", "14_0_x86_64", "10_16_arm64", "11_0_intel"] {
+        assert!(!fits(arm, &format!("macosx_{no}")), "{no}");
+    }
+    let intel = at(Platform::MacosX86_64, Some("12.0"));
+    for yes in ["12_0_x86_64", "10_9_x86_64", "10_6_intel", "10_9_universal2", "11_0_universal2"] {
+        assert!(fits(intel, &format!("macosx_{yes}")), "{yes}");
+    }
+    for no in ["13_0_x86_64", "11_0_arm64", "12_3_x86_64"] {
+        assert!(!fits(intel, &format!("macosx_{no}")), "{no}");
+    }
+    // Left open, the one that asks least is best.
+    descending(
+        at(Platform::MacosArm64, None),
+        &[
+            "cp312-cp312-macosx_11_0_arm64",
+            "cp312-cp312-macosx_10_13_universal2",
+            "cp312-cp312-macosx_12_0_arm64",
+            "cp312-cp312-macosx_14_0_arm64",
+            "cp312-cp312-macosx_26_0_arm64",
+            "py3-none-any",
+        ],
+    );
+    descending(
+        at(Platform::MacosX86_64, None),
+        &[
+            "cp312-cp312-macosx_10_9_x86_64",
+            "cp312-cp312-macosx_10_13_universal2",
+            "cp312-cp312-macosx_11_0_x86_64",
+            "py3-none-any",
+        ],
+    );
+}
+
 #[test]
 fn macos_and_windows() {
     let macos = Some("13.2".parse().expect("valid"));

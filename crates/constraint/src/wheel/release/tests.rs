@@ -103,3 +103,28 @@ fn ties_are_broken_by_name_and_other_files_are_told_apart() {
     let fit = ReleaseFit::of(&forward, &tags(None));
     assert_eq!((fit.best.map(|(index, _)| index), fit.sdist), (Some(4), Some(2)));
 }
+
+#[test]
+fn a_macos_that_is_left_open_becomes_part_of_the_answer() {
+    let numpy = [
+        "numpy-2.4.1-cp312-cp312-macosx_14_0_arm64.whl",
+        "numpy-2.4.1-cp312-cp312-macosx_11_0_arm64.whl",
+        "numpy-2.4.1-cp312-cp312-macosx_10_13_x86_64.whl",
+    ];
+    let judge = |platform, macos: Option<&str>, names: &[&str]| {
+        let macos = macos.map(|text| text.parse().expect("valid"));
+        let python = "3.12.4".parse().expect("valid");
+        let target = Target { macos, ..Target::new(platform, &python) };
+        let fit = ReleaseFit::of(&files(names), &Tags::for_target(&target));
+        (fit.best.map(|best| best.0), fit.macos.map(|lowest| lowest.to_string()))
+    };
+    let floor = |text: &str| Some(text.to_owned());
+    assert_eq!(judge(Platform::MacosArm64, None, &numpy), (Some(1), floor("11.0")));
+    assert_eq!(judge(Platform::MacosArm64, Some("14.0"), &numpy), (Some(0), floor("11.0")));
+    assert_eq!(judge(Platform::MacosX86_64, None, &numpy), (Some(2), floor("10.13")));
+    // What is there only for a newer one is no fit, and says for which.
+    assert_eq!(judge(Platform::MacosArm64, Some("13.0"), &numpy[..1]), (None, floor("14.0")));
+    assert_eq!(judge(Platform::MacosArm64, None, &numpy[..1]), (Some(0), floor("14.0")));
+    // A wheel for every platform asks nothing.
+    assert_eq!(judge(Platform::MacosArm64, None, &["a-1-py3-none-any.whl"]), (Some(0), None));
+}

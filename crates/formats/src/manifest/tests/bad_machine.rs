@@ -99,7 +99,7 @@ colour = "red"
 "#;
     insta::assert_snapshot!(errors(text), @"
     env.toml:6:1: error: unknown key `colour` in [machine]
-      help: known keys: `platform`, `glibc`, `musl`, `driver`, `gpus`, `cuda`, `cudnn`, `libraries`, `image`
+      help: known keys: `platform`, `glibc`, `musl`, `macos`, `driver`, `gpus`, `cuda`, `cudnn`, `libraries`, `image`
     ");
 }
 
@@ -190,7 +190,7 @@ dependencies = ["torch"]
 platform = "linux-x64"
 "#;
     insta::assert_snapshot!(errors(text), @r#"
-    env.toml:5:12: error: unknown value "linux-x64" for `platform`: use "linux-x86_64", "linux-aarch64", "windows-x86_64" or "macos-arm64"
+    env.toml:5:12: error: unknown value "linux-x64" for `platform`: use "linux-x86_64", "linux-aarch64", "windows-x86_64", "macos-arm64" or "macos-x86_64"
       help: did you mean "linux-x86_64"?
     "#);
 }
