@@ -137,7 +137,7 @@ impl Provider {
     }
 
     /// Whether the index does not say that a release is for other Pythons.
-    fn runs_here(&self, name: Name, release: &Release) -> bool {
+    pub(super) fn runs_here(&self, name: Name, release: &Release) -> bool {
         let stated = release.file().and_then(|file| file.requires_python.as_deref());
         let range = stated.and_then(|specifiers| self.python_of(name, specifiers));
         range.is_none_or(|range| self.facts().holds(Package::Python, &range) != Some(false))
