@@ -3,8 +3,8 @@
 //! [`solve`] runs on the calling thread and blocks on the catalog; all fetching ahead is done by the catalog on threads of
 //! its own. The modules: [`problem`] is what is asked; `candidates` which builds a project has for the target; `edges`
 //! turns facts into what PubGrub calls dependencies; `layers` decides driver, CUDA and cuDNN; `order` says what is decided
-//! first, `walks` who turned out to have been decided too late, and `pick` at which version; `speculate` fetches ahead; `reach` and
-//! `attempts` draw in the indexes; [`solution`] is the answer, [`conflict`] the proof that there is none.
+//! first, `walks` who turned out to have been decided too late, and `pick` which version is taken; `speculate` fetches ahead;
+//! `reach` and `attempts` draw in the indexes; [`solution`] is the answer, [`conflict`] the proof that there is none.
 
 mod attempts;
 mod candidates;

@@ -181,7 +181,7 @@ impl Inner {
         }
     }
 
-    pub(crate) fn too_large(&self, name: Name, file: &File, size: Option<u64>) -> CatalogError {
+    fn too_large(&self, name: Name, file: &File, size: Option<u64>) -> CatalogError {
         let url = Url::parse(&file.url).map_or_else(|_| file.url.clone(), |url| shown(&url));
         let size = match size {
             Some(size) => format!("its {} MiB are", size.div_ceil(1 << 20)),

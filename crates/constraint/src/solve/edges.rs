@@ -280,6 +280,9 @@ impl Provider {
         extra: Name,
         build: &DistVersion,
     ) -> Result<Result<Vec<Constraint>, Unusable>, CatalogError> {
+        if build.is_absent() {
+            return Ok(Ok(Vec::new()));
+        }
         let subject = (Package::Dist { name, extra: Some(extra) }, Version::Dist(build.clone()));
         let mut constraints = vec![Constraint {
             subject: subject.clone(),

@@ -88,7 +88,7 @@ pub(super) struct Provider {
     /// What each package needs at the version it had last: most keep it, and the answer is made of these.
     needs: RefCell<FxHashMap<Package, (Version, Needs)>>,
     /// The extras that were asked for.
-    extras: RefCell<FxHashMap<Name, BTreeSet<Name>>>,
+    asked_extras: RefCell<FxHashMap<Name, BTreeSet<Name>>>,
     /// Who goes before its peers.
     pub(super) walks: RefCell<Walks>,
     /// Every edge handed out, for the report: who needs it.
@@ -145,7 +145,7 @@ impl Provider {
             order: RefCell::default(),
             chosen: RefCell::default(),
             needs: RefCell::default(),
-            extras: RefCell::default(),
+            asked_extras: RefCell::default(),
             walks: RefCell::new(Walks::new(ranks)),
             edges: RefCell::default(),
             rejections: RefCell::default(),
@@ -236,13 +236,13 @@ impl Provider {
     /// Notes that extras of a distribution are asked for.
     pub(super) fn ask_for_extras(&self, name: Name, extras: &[Name]) {
         if !extras.is_empty() {
-            self.extras.borrow_mut().entry(name).or_default().extend(extras);
+            self.asked_extras.borrow_mut().entry(name).or_default().extend(extras);
         }
     }
 
     /// The extras of a distribution that were asked for so far.
     pub(super) fn extras_of(&self, name: Name) -> Vec<Name> {
-        self.extras.borrow().get(&name).map_or_else(Vec::new, |e| e.iter().copied().collect())
+        self.asked_extras.borrow().get(&name).map_or_else(Vec::new, |e| e.iter().copied().collect())
     }
 
     /// The one build that a URL names.

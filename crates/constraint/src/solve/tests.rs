@@ -243,6 +243,19 @@ fn the_order_of_requirements_changes_little_of_the_work() {
 }
 
 #[test]
+fn an_extra_that_nothing_asks_for_any_more_is_not_installed() {
+    let index = Memory::default()
+        .with("base", "1", &["socket; extra == 'x'"])
+        .with("socket", "1", &[])
+        .with("core", "1", &[])
+        .with("core", "2", &[])
+        .with("asks", "1", &["base", "core"])
+        .with("asks", "2", &["base[x]", "core<2"]);
+    let solution = run(&["asks", "core>=2", "base"], index).expect("solvable");
+    assert_eq!(pins(&solution), ["asks 1", "base 1", "core 2"]);
+}
+
+#[test]
 fn two_that_walk_because_of_each_other_keep_their_order() {
     let mut index = Memory::default().with("core", "1", &[]).with("core", "2", &[]);
     for release in 1..=30 {
