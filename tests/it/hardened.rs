@@ -203,7 +203,7 @@ fn variables_that_double_are_left_as_they_are() {
     );
     let shell = format!("#!/bin/sh\nA=aaaa\n{}pip install torch==$A\n", "A=$A$A\n".repeat(40));
     let long =
-        format!("#!/bin/sh\nA={}\npip install {}\n", "a".repeat(60_000), "$A ".repeat(100_000));
+        format!("#!/bin/sh\nA={}\npip install {}\n", "a".repeat(60_000), "$A ".repeat(2_000));
     for (name, content) in [
         ("Dockerfile", dockerfile),
         ("Dockerfile", env),

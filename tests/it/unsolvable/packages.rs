@@ -205,14 +205,14 @@ fn ext_12() {
     error: bitsandbytes==0.38.1 and torch==2.1.0+cu121 do not go together
 
       bitsandbytes 0.38.1 is built for the CPU or CUDA 11.0 to 12.0
-          bitsandbytes 0.38.1 has kernels for CUDA 11.0, 11.1, 11.4, 11.5, 11.7, 11.8, 12.0; bitsandbytes-foundation/bitsandbytes#427 (nothing above CUDA 12.0); the versions below are taken from 0.41.1
+          bitsandbytes 0.38.1 has kernels for CUDA 11.0, 11.1, 11.2, 11.3, 11.4, 11.5, 11.6, 11.7, 11.8, 12.0; bitsandbytes-foundation/bitsandbytes#427 (nothing above CUDA 12.0 is found, though the wheel has libbitsandbytes_cuda121.so)
       torch 2.1.0+cu121 is built for CUDA 12.1
           local version label cu121
       torch and everything that is built for it must be of one CUDA
 
     help: any one of these makes it solvable (each was tried):
       1. env.toml:5: dependencies "torch==2.1.0+cu118" instead of "torch==2.1.0+cu121"  gives bitsandbytes 0.38.1, torch 2.1.0+cu118
-      2. env.toml:6: dependencies "bitsandbytes==0.41.3" instead of "bitsandbytes==0.38.1"  gives bitsandbytes 0.41.3, torch 2.1.0+cu121
+      2. env.toml:6: dependencies "bitsandbytes==0.39.1" instead of "bitsandbytes==0.38.1"  gives bitsandbytes 0.39.1, torch 2.1.0+cu121
     "#);
 }
 

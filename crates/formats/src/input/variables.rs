@@ -7,10 +7,10 @@ use std::rc::Rc;
 
 /// The most text that the variables of one file are replaced by, in bytes. `B=$A$A` doubles with every line, so that
 /// thirty lines of a pull request would fill the memory of the machine that judges it.
-const MOST: usize = 4 << 20;
+const MOST: usize = 1 << 20;
 
 /// The most text that one variable is replaced by, in bytes.
-const LONGEST: usize = 64 << 10;
+const LONGEST: usize = 16 << 10;
 
 /// How much more text the variables of a file may be replaced by. Copies share it.
 #[derive(Clone, Debug)]
