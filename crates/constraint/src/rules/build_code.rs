@@ -5,7 +5,7 @@ use pep440_rs::Version as Pep440;
 use super::build::Build;
 use super::span::{Fit, Found, find};
 use super::torch::{TORCH, accelerator, backend_cuda, backend_name};
-use super::{compiled, onnxruntime};
+use super::{compiled, machine_code, onnxruntime};
 use crate::machine::Platform;
 use crate::matrix::rows::compiled::Dependence;
 use crate::matrix::{self, rows};
@@ -26,8 +26,24 @@ pub struct MachineCode {
     pub gaps: &'static [Gap],
     /// Public sources.
     pub sources: &'static [String],
+    /// The lowest capability that the project supports: code for older ones means nothing.
+    pub lowest: Option<&'static SystemVersion>,
     /// Set when no fact speaks of this very build: what was taken instead, in words.
     pub assumed_from: Option<String>,
+}
+
+impl MachineCode {
+    /// Its targets; `None` when one of them cannot be read.
+    #[must_use]
+    pub fn targets(&self) -> Option<machine_code::MachineCode> {
+        let mut code = machine_code::MachineCode::parse(self.cubins.iter().chain(self.ptx)).ok()?;
+        let counts = |target: &machine_code::Target| {
+            self.lowest.is_none_or(|lowest| target.capability >= *lowest)
+        };
+        code.cubins.retain(counts);
+        code.ptx.retain(counts);
+        Some(code)
+    }
 }
 
 /// The machine code of a build of torch or onnxruntime-gpu. `None` when the build has none (a CPU build), or when nothing
@@ -43,7 +59,8 @@ pub fn machine_code(build: &Build, platform: Platform) -> Option<MachineCode> {
 
 /// The code of a distribution that is known to need it.
 fn compiled_code(build: &Build, platform: Platform) -> Option<MachineCode> {
-    compiled::dependence(build.name).filter(|known| known.kernels == Dependence::Needed)?;
+    let known =
+        compiled::dependence(build.name).filter(|known| known.kernels == Dependence::Needed)?;
     let found = compiled::row(build, Some(platform))?;
     let row = found.row;
     if row.cubins.is_empty() && row.ptx.is_empty() {
@@ -61,6 +78,7 @@ fn compiled_code(build: &Build, platform: Platform) -> Option<MachineCode> {
         toolkit: toolkit.unwrap_or_else(|| SystemVersion::new(0, 0)),
         gaps: &[],
         sources: &row.source,
+        lowest: known.lowest.as_ref(),
         assumed_from,
     })
 }
@@ -135,6 +153,7 @@ fn read(found: Found<rows::torch::MachineCode>, template: &str) -> MachineCode {
         toolkit: row.toolkit.clone(),
         gaps: &row.gaps,
         sources: &row.source,
+        lowest: None,
         assumed_from,
     }
 }

@@ -104,7 +104,7 @@ fn capabilities(builds: &[Build<'_>], machine: &Machine) -> Vec<SystemVersion> {
         .iter()
         .filter_map(|build| {
             let row = build_code::machine_code(build, machine.platform)?;
-            let code = MachineCode::parse(row.cubins.iter().chain(row.ptx)).ok()?;
+            let code = row.targets()?;
             Some((code, row.toolkit))
         })
         .collect();

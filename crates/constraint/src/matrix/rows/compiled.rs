@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::table::NamedRows;
 use crate::name::Name;
+use crate::version::SystemVersion;
 
 /// The whole file.
 #[derive(Debug, Serialize, Deserialize)]
@@ -25,6 +26,9 @@ pub struct Distribution {
     /// Whether it works on a GPU that it has no code for.
     #[serde(default)]
     pub kernels: Dependence,
+    /// The lowest compute capability that the project supports, where its wheels have files for older ones.
+    #[serde(default)]
+    pub lowest: Option<SystemVersion>,
     /// Whether it works without the CUDA libraries that it needs.
     #[serde(default)]
     pub libraries: Dependence,
