@@ -25,6 +25,7 @@ fn main() {
     compile::<rows::numpy_abi::File>(&matrices, &out, "numpy_abi");
     compile::<rows::onnx::File>(&matrices, &out, "onnx");
     compile::<rows::onnxruntime::File>(&matrices, &out, "onnxruntime");
+    compile::<rows::opens::File>(&matrices, &out, "opens");
     compile::<rows::owners::File>(&matrices, &out, "owners");
     compile::<rows::torch::File>(&matrices, &out, "torch");
     compile::<rows::gpus::File>(&matrices, &out, "gpus");

@@ -19,6 +19,7 @@ mod explain;
 mod pipeline;
 mod problem;
 mod project_life;
+mod promise;
 mod resolve;
 mod site_packages;
 mod targets;

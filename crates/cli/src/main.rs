@@ -6,6 +6,7 @@ mod detect;
 mod digests;
 mod exit;
 mod fetching;
+mod judged;
 mod kept;
 mod lock;
 mod output;

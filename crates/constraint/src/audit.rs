@@ -13,9 +13,11 @@
 //! | `pick` | which build an installer takes for one name |
 //! | `install` | all builds it takes, dependencies included |
 //! | `conda` | what conda packages stand for, and which channel has them |
+//! | `answer` | what a solve chose, judged the same way before it is written |
 //! | `judge`, `layers`, `absent`, `places`, `around`, `beside` | what does not hold |
 
 mod absent;
+mod answer;
 mod around;
 mod beside;
 mod code;
@@ -30,6 +32,7 @@ mod places;
 mod question;
 mod table;
 
+pub use answer::audit_answer;
 pub use code::Page;
 pub use finding::{FactText, Finding, Severity, Verdict};
 pub use judge::audit;

@@ -63,6 +63,11 @@ matrix!(
 );
 
 matrix!(
+    /// Libraries that builds open by name (`matrices/opens.toml`).
+    opens
+);
+
+matrix!(
     /// Import packages with one owner (`matrices/owners.toml`).
     owners
 );

@@ -20,6 +20,7 @@ use self::reason::{FileReport, Reason, Report};
 use crate::args::Format;
 use crate::digests;
 use crate::exit::Exit;
+use crate::judged;
 use crate::lock::{Answer, requirements_of};
 use crate::output::progress::Progress;
 use crate::output::{conflict, message};
@@ -122,6 +123,11 @@ fn check_pins(
     let without =
         digests::complete(&mut solution, Some(lock), None).map_err(|e| Exit::unreadable(&e))?;
     solution.warnings.extend(without);
+    let errors = judged::judge(&run.manifest.audit, plan, &problem, &mut solution);
+    if !errors.is_empty() {
+        judged::print(plan.spec.name.as_deref(), &errors);
+        return Ok(vec![Reason::Unsolvable(errors.into_iter().map(|e| e.message).collect())]);
+    }
     for warning in &solution.warnings {
         message::warning(warning);
     }

@@ -4,6 +4,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use cuda_lock_constraint::audit::Finding;
 use cuda_lock_constraint::fix;
 use cuda_lock_constraint::solve::{Conflict, Problem, Solution, SolveError};
 use cuda_lock_formats::atomic::{Outcome, Output, write_all};
@@ -16,6 +17,7 @@ use crate::commands::check;
 use crate::digests;
 use crate::exit::Exit;
 use crate::fetching;
+use crate::judged;
 use crate::kept::Kept;
 use crate::lock::Answer;
 use crate::output::progress::Progress;
@@ -117,6 +119,12 @@ impl Run<'_> {
                     let without = digests::complete(&mut solution, lock, download)
                         .map_err(|error| Exit::unreadable(&error))?;
                     solution.warnings.extend(without);
+                    let errors = judged::judge(&self.manifest.audit, plan, &problem, &mut solution);
+                    if !errors.is_empty() {
+                        exit = Exit::No;
+                        self.reject(plan, &errors, &mut reports);
+                        continue;
+                    }
                     let system = solution.system_stack(&problem);
                     let answer = Answer {
                         manifest: self.manifest,
@@ -137,7 +145,8 @@ impl Run<'_> {
                     files.push(Written { path: paths.requirements, content: requirements });
                 }
                 Err(SolveError::Conflict(found)) => {
-                    exit = Exit::No;
+                    // What an index that could not be read has to say, nobody knows: that is no refusal.
+                    exit = if found.unasked.is_some() { Exit::Network } else { Exit::No };
                     decisions += found.decisions;
                     let problem = party.refused.as_deref().unwrap_or(&plan.problem);
                     self.refuse((plan, problem), &found, &mut reports);
@@ -155,6 +164,16 @@ impl Run<'_> {
             self.write(&files)?;
         }
         Ok(exit)
+    }
+
+    /// Says why what was solved is no answer.
+    fn reject(&self, plan: &Plan, errors: &[Finding], reports: &mut Vec<json::TargetReport>) {
+        let target = plan.spec.name.as_deref();
+        if self.args.format == Format::Json {
+            reports.push(json::rejected(target, errors));
+        } else {
+            judged::print(target, errors);
+        }
     }
 
     fn name_unknown(&self, lock: Option<&Pylock>, solution: &Solution) {

@@ -4,7 +4,9 @@ use std::fmt;
 
 use serde::Serialize;
 
+use crate::judged::in_one_line;
 use crate::lock::Answer;
+use cuda_lock_constraint::audit::Finding;
 use cuda_lock_constraint::fix::{self, Found};
 use cuda_lock_constraint::solve::Conflict;
 
@@ -131,6 +133,35 @@ pub fn solved(answer: &Answer<'_>) -> TargetReport {
         warnings: answer.solution.warnings.clone(),
         headline: None,
         conflict: Vec::new(),
+        also: Vec::new(),
+        fixes: Vec::new(),
+        hints: Vec::new(),
+        stopped: false,
+    }
+}
+
+/// The report of a target whose solution an audit would reject.
+#[must_use]
+pub fn rejected(target: Option<&str>, errors: &[Finding]) -> TargetReport {
+    let of = |finding: &Finding| {
+        let facts: Vec<Fact> = finding
+            .facts
+            .iter()
+            .map(|fact| Fact {
+                text: fact.text.clone(),
+                source: Some(fact.source.clone()).filter(|source| !source.is_empty()),
+            })
+            .collect();
+        facts
+    };
+    TargetReport {
+        target: target.map(str::to_owned),
+        stack: None,
+        packages: Vec::new(),
+        loading: Vec::new(),
+        warnings: errors.iter().map(in_one_line).collect(),
+        headline: errors.first().map(|finding| finding.message.clone()),
+        conflict: errors.iter().flat_map(of).collect(),
         also: Vec::new(),
         fixes: Vec::new(),
         hints: Vec::new(),

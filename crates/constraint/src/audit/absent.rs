@@ -1,6 +1,6 @@
 //! Lines for which there is no build, and why.
 
-use pep440_rs::{Operator, Version as Pep440};
+use pep440_rs::{Operator, Version as Pep440, VersionSpecifiers};
 
 use super::finding::{FactText, Finding, Severity};
 use super::judge::Case;
@@ -11,7 +11,7 @@ use crate::machine::{Brand, Platform};
 use crate::name::Name;
 use crate::rules::torch::backend_cuda;
 use crate::rules::{broken, index, library};
-use crate::version::DistVersion;
+use crate::version::{DistVersion, without_upper_bounds};
 use crate::wheel::{ReleaseFit, Why};
 
 /// Adds a finding for everything that is asked for and not there.
@@ -269,7 +269,22 @@ fn builds_text(version: &Pep440, platform: Platform) -> String {
 fn misfit(case: &Case<'_>, name: Name, build: &DistVersion, unfit: &Unfit) -> Option<Finding> {
     let title = format!("{name} {build}");
     let python = &case.question.target.python;
+    let mut severity = Severity::Error;
     let (code, message, fact) = match unfit {
+        // Whoever locks such a release has decided against its guess about later Pythons.
+        Unfit::Python(specifiers) if case.question.closed && only_too_new(specifiers, case) => {
+            severity = Severity::Warning;
+            (
+                Code::PythonUnsupported,
+                format!(
+                    "{title} says that it is for Python {specifiers}; pip will not install it on {python}"
+                ),
+                FactText::new(
+                    format!("{title} requires Python {specifiers}"),
+                    format!("Requires-Python of {title}"),
+                ),
+            )
+        }
         Unfit::Python(specifiers) => (
             Code::PythonUnsupported,
             format!("{title} needs Python {specifiers}, and this is {python}"),
@@ -298,13 +313,20 @@ fn misfit(case: &Case<'_>, name: Name, build: &DistVersion, unfit: &Unfit) -> Op
     }
     Some(Finding {
         code,
-        severity: Severity::Error,
+        severity,
         package: Some(name),
         message,
         line: None,
         facts: vec![fact],
         symptom: Some(format!("ERROR: No matching distribution found for {name}=={build}")),
         fix: None,
+    })
+}
+
+/// Whether nothing but an upper bound of a `Requires-Python` excludes the Python of the target.
+fn only_too_new(specifiers: &str, case: &Case<'_>) -> bool {
+    specifiers.parse().is_ok_and(|specifiers: VersionSpecifiers| {
+        without_upper_bounds(&specifiers).contains(&case.question.target.python_version())
     })
 }
 

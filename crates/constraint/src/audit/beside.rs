@@ -7,11 +7,11 @@ use super::finding::{FactText, Finding, Severity};
 use super::judge::Case;
 use super::pick::{Pick, Wish};
 use super::table::Code;
-use crate::machine::Platform;
+use crate::machine::{Libraries, Platform};
 use crate::name::Name;
 use crate::package::Package;
 use crate::rules::torch::TORCH;
-use crate::rules::{cuda_bound, index, label, owner, prebuilt};
+use crate::rules::{cuda_bound, index, label, opens, owner, prebuilt};
 use crate::solve::SourceKind;
 
 /// Adds what is said about it.
@@ -21,6 +21,8 @@ pub(super) fn judge(case: &mut Case<'_>) {
     compiled_here(case, &mut findings);
     compiled_against_another(case, &mut findings);
     system_libraries(case, &mut findings);
+    opened(case, &mut findings);
+    alone(case, &mut findings);
     second_cudnn(case, &mut findings);
     installs_itself(case, &mut findings);
     locked_for_all(case, &mut findings);
@@ -147,16 +149,30 @@ fn system_libraries(case: &Case<'_>, findings: &mut Vec<Finding>) {
             .iter()
             .any(|start| name.as_str().starts_with(start))
     });
-    if question.image.is_some() || question.surroundings.vendor_image.is_some() || brought {
+    let of_system = case.machine.libraries == Libraries::System;
+    let no_gpu = question.machine.gpus.as_ref().is_some_and(Vec::is_empty);
+    if of_system
+        || no_gpu
+        || question.image.is_some()
+        || question.surroundings.vendor_image.is_some()
+        || brought
+    {
         return;
     }
     for (name, taken) in &case.installed.taken {
         let build = case.build(*name, taken);
-        let Some(fact) = cuda_bound::system_libraries(&build, case.machine.platform) else {
+        let Some((fact, extra)) = cuda_bound::system_libraries(&build, case.machine.platform)
+        else {
             continue;
         };
+        let has_extra = extra.is_some_and(|extra| {
+            let metadata = taken.metadata.as_ref();
+            metadata.is_some_and(|m| m.provides_extra.iter().any(|given| given == extra))
+        });
         let has_gpu = question.machine.gpus.is_some() || !question.unknown_gpus.is_empty();
         let severity = match (has_gpu, name.as_str().ends_with("-gpu")) {
+            // Who leaves the extra out may well mean the CPU.
+            (true, false) if has_extra => Severity::Warning,
             (true, _) => Severity::Error,
             (false, true) => Severity::Warning,
             // Most people who install it have no GPU.
@@ -170,6 +186,44 @@ fn system_libraries(case: &Case<'_>, findings: &mut Vec<Finding>) {
         finding.package = Some(*name);
         finding.line = taken.line;
         finding.fix = Some("install tensorflow[and-cuda] where the release has it, or use an image with these libraries".to_owned());
+        findings.push(finding);
+    }
+}
+
+/// Distributions that open libraries which no wheel brings.
+fn opened(case: &Case<'_>, findings: &mut Vec<Finding>) {
+    let question = case.question;
+    if question.image.is_some() || question.surroundings.vendor_image.is_some() {
+        return;
+    }
+    for (name, taken) in &case.installed.taken {
+        let Some(fact) = opens::unsupplied(&case.build(*name, taken), &case.machine) else {
+            continue;
+        };
+        let mut finding = of_fact(&fact, Severity::Warning, fact.text.clone());
+        finding.package = Some(*name);
+        finding.line = taken.line;
+        finding.fix = Some(
+            "use an image or a system with these libraries: libraries = \"system\"".to_owned(),
+        );
+        findings.push(finding);
+    }
+}
+
+/// Distributions that run on the CPU because the one with their GPU code is not there.
+fn alone(case: &Case<'_>, findings: &mut Vec<Finding>) {
+    let gpus = case.question.machine.gpus.as_ref().is_some_and(|gpus| !gpus.is_empty());
+    if !gpus && case.question.unknown_gpus.is_empty() {
+        return;
+    }
+    let there =
+        |name: &str| Name::new(name).is_ok_and(|name| case.installed.taken.contains_key(&name));
+    for (name, taken) in &case.installed.taken {
+        let Some((fact, fix)) = opens::alone(&case.build(*name, taken), there) else { continue };
+        let mut finding = of_fact(&fact, Severity::Warning, fact.text.clone());
+        finding.package = Some(*name);
+        finding.line = taken.line;
+        finding.fix = Some(fix.to_owned());
         findings.push(finding);
     }
 }

@@ -22,7 +22,7 @@ use crate::package::Package;
 use crate::requirement::RequirementCache;
 use crate::rules::Rule;
 use crate::rules::torch::TORCH;
-use crate::rules::{self, Build, Origin, advice, companion, library, onnxruntime};
+use crate::rules::{self, Build, Origin, advice, companion, library, onnxruntime, opens, unjudged};
 use crate::version::{DistVersion, SourceId, Version};
 use crate::wheel::WheelName;
 
@@ -369,16 +369,20 @@ impl Case<'_> {
     fn missing_libraries(&self, name: Name, missing: &[Constraint]) -> Option<Finding> {
         let taken = self.installed.taken.get(&name)?;
         let build = self.build(name, taken);
-        let target = onnxruntime::target(&build);
+        let of_runtime = name.as_str() == onnxruntime::GPU;
+        let cuda_major = if of_runtime {
+            onnxruntime::target(&build).map(|target| target.cuda_major)
+        } else {
+            opens::cuda_major(&build, &self.machine)
+        };
         let torch = Name::new(TORCH)
             .ok()
             .and_then(|torch| Some((torch, self.installed.taken.get(&torch)?)));
-        if let (Some((torch, torch_taken)), Some(target)) = (torch, &target) {
+        if let (Some((torch, torch_taken)), Some(cuda_major)) = (torch, cuda_major) {
             let accelerator =
                 rules::torch::accelerator(&self.build(torch, torch_taken), self.machine.platform);
             // Another CUDA is reported as that. The same one brings the libraries, in its wheel or by its METADATA.
-            let same =
-                accelerator.is_some_and(|a| !a.is_cpu() && a.cuda.major() == target.cuda_major);
+            let same = accelerator.is_some_and(|a| !a.is_cpu() && a.cuda.major() == cuda_major);
             let brings = torch_taken.metadata.as_ref().is_none_or(|metadata| {
                 !metadata.requires_dist.iter().any(|line| line.starts_with("nvidia-"))
             });
@@ -388,7 +392,8 @@ impl Case<'_> {
         }
         let any = self.installed.taken.keys().any(|name| library::is_library(*name));
         // Of a wheel from elsewhere only the name is known, not for which CUDA it was built.
-        let unknown = taken.build.version.source() == SourceId::MAX;
+        // What else opens libraries may find those of the system: only the plain name is asked for.
+        let unknown = !of_runtime || taken.build.version.source() == SourceId::MAX;
         let assumed = unknown
             || missing.iter().any(|constraint| match &constraint.reason {
                 Reason::Matrix(fact) => fact.text.contains(rules::ASSUMED),
@@ -447,7 +452,13 @@ impl Case<'_> {
             };
             key(a).cmp(&key(b)).then_with(|| a.message.cmp(&b.message))
         });
-        let unchecked = self.picker.unchecked.borrow().clone();
+        let mut unchecked = self.picker.unchecked.borrow().clone();
+        for (name, taken) in &self.installed.taken {
+            if unjudged::is_gpu_code_unknown(&self.build(*name, taken), &self.machine) {
+                let title = self.title(Package::dist(*name));
+                unchecked.insert(format!("GPU code of {title}: no fact about it"));
+            }
+        }
         let checked = self
             .installed
             .taken

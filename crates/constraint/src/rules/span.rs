@@ -27,6 +27,7 @@ spanned!(
     rows::torch::Links,
     rows::companions::CudaChoice,
     rows::bound::Bound,
+    rows::opens::Opens,
     rows::onnxruntime::Build,
     rows::onnxruntime::Libraries,
     rows::onnxruntime::TensorRt,

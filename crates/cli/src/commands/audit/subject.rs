@@ -5,7 +5,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use cuda_lock_formats::input::{
-    DiskLoader, FileLoader, Input, LoadError, read, read_site_packages,
+    DiskLoader, FileLoader, Input, LoadError, not_read, read, read_site_packages,
 };
 
 use crate::args::Audit;
@@ -67,7 +67,10 @@ fn of_path(path: &Path) -> Result<Subject, Exit> {
     if path.as_os_str() == "-" {
         let mut bytes = Vec::new();
         return match std::io::stdin().lock().read_to_end(&mut bytes) {
-            Ok(_) => Ok(Subject::File { name: STDIN.to_owned(), bytes }),
+            Ok(_) => {
+                understood(&bytes, STDIN)?;
+                Ok(Subject::File { name: STDIN.to_owned(), bytes })
+            }
             Err(why) => {
                 message::error(format_args!("standard input: {why}"));
                 Err(Exit::BadInput)
@@ -80,10 +83,23 @@ fn of_path(path: &Path) -> Result<Subject, Exit> {
         return Err(Exit::BadInput);
     }
     let name = path.display().to_string();
-    fs_err::read(path).map(|bytes| Subject::File { name, bytes }).map_err(|why| {
+    let bytes = fs_err::read(path).map_err(|why| {
         message::error(why);
         Exit::BadInput
-    })
+    })?;
+    understood(&bytes, &name)?;
+    Ok(Subject::File { name, bytes })
+}
+
+/// Refuses a file of a kind that is not read.
+fn understood(bytes: &[u8], name: &str) -> Result<(), Exit> {
+    let Some(why) = not_read(bytes, name) else { return Ok(()) };
+    message::error(format_args!("{name} is not read: it is {}", why.what));
+    match why.help {
+        Some(help) => message::help(help),
+        None => message::help("the kinds of files that are read stand in `cuda-lock audit --help`"),
+    }
+    Err(Exit::BadInput)
 }
 
 /// The folder itself, or the site-packages of the environment that it is.

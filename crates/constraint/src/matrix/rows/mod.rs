@@ -15,6 +15,7 @@ pub mod libraries;
 pub mod numpy_abi;
 pub mod onnx;
 pub mod onnxruntime;
+pub mod opens;
 pub mod owners;
 pub mod products;
 pub mod python;
