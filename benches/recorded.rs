@@ -94,7 +94,7 @@ impl Recorded {
         let source = SourceConfig {
             id: SourceId(0),
             name: "recorded".to_owned(),
-            url: self.url().parse().expect("an address"),
+            url: self.url().parse::<url::Url>().expect("an address").into(),
             format: SourceFormat::Simple,
             forbidden_means_absent: false,
         };

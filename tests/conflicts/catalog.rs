@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use cuda_lock_constraint::catalog::{Catalog, CatalogError, CoreMetadata, File, Metadata, Project};
+use cuda_lock_constraint::catalog::{
+    Catalog, CatalogError, CoreMetadata, File, Metadata, OnMetadata, OnProject, Project,
+};
 use cuda_lock_constraint::machine::{Libc, Machine, Platform};
 use cuda_lock_constraint::name::Name;
 use cuda_lock_constraint::requirement::Requirement;
@@ -106,7 +108,20 @@ impl Catalog for Index {
             requires_dist: release.requires.clone(),
             requires_python: release.requires_python.clone(),
             provides_extra: vec!["and-cuda".to_owned()],
+            source: None,
         }))
+    }
+
+    fn expect_project(&self, _: SourceId, _: Name, _: OnProject) {}
+
+    fn expect_metadata(&self, _: SourceId, _: Name, _: &File, _: OnMetadata) {}
+
+    fn wants_hints(&self) -> bool {
+        true
+    }
+
+    fn fault(&self) -> Option<CatalogError> {
+        None
     }
 }
 

@@ -28,6 +28,7 @@ fn change(change: &Change) -> String {
         }
         Change::Drop { requirement } => format!("without {}", requirement.text()),
         Change::Substitute { from, to } => format!("{to} for {from}"),
+        Change::TrustRecorded { name } => format!("trust {name}"),
         Change::Prerelease => "pre-releases".to_owned(),
         Change::ExcludeNewer { until } => format!("exclude-newer {}", until.unwrap()),
         Change::Backend { name } => format!("backend {name:?}"),
@@ -55,7 +56,7 @@ fn report(problem: Problem, index: Index) -> String {
     let mut lines: Vec<String> = conflict.statements().into_iter().map(said).collect();
     assert!(lines.len() <= 10, "too long:\n{}", lines.join("\n"));
     lines.extend(conflict.hints.iter().map(|hint| format!("note: {hint}")));
-    let budget = Budget { time: Duration::from_secs(60), ..Budget::default() };
+    let budget = Budget { waiting: Duration::from_secs(60), ..Budget::default() };
     let found = fix::find(&problem, &catalog, &conflict, Vec::new(), budget);
     for fix in &found.fixes {
         let changes: Vec<String> = fix.changes.iter().map(change).collect();
@@ -201,7 +202,7 @@ fn torchvision_of_another_torch() {
 fn torchaudio_that_does_not_say_its_torch() {
     insta::assert_snapshot!(plain(&["torch==2.6.0", "torchaudio==2.11.0"]), @r#"
     env.toml asks for torch==2.6.0 and torchaudio==2.11.0
-    torchaudio 2.11.0 needs torch >=2.11 | torchaudio 2.11.0 needs the stable ABI of torch 2.11 or newer and CUDA 13; its METADATA names no torch at all; METADATA and libtorchaudio.so of torchaudio 2.11.0 (needs libcudart.so.13)
+    torchaudio 2.11.0 needs torch >=2.11 | torchaudio 2.11.0 needs the stable ABI of torch 2.11 or newer, built with its own CUDA 13.0; its METADATA names no torch at all; imports of torchaudio 2.11.0 with torch 2.11.0 and 2.13.0 (CUDA 13.0, it loads) and 2.15.0 (CUDA 13.2, it does not)
     fix: torch==2.6.0 -> torch==2.11.0 (torch 2.11.0, torchaudio 2.11.0)
     fix: torchaudio==2.11.0 -> torchaudio==2.6.0 (torch 2.6.0, torchaudio 2.6.0)
     "#);
@@ -449,10 +450,10 @@ fn what_pins_collide_on_comes_first() {
     fix: without tensorflow[and-cuda]==2.16.1 and torch==2.3.1 -> torch==2.4.0 (torch 2.4.0)
     even without torch==2.3.1:
     also: env.toml asks for onnxruntime-gpu and tensorflow[and-cuda]==2.16.1
-    also: onnxruntime-gpu 1.19.2 to 1.23.2 needs nvidia-cudnn-cu12 >=9.0,<10
-    also: tensorflow[and-cuda] 2.16.1 needs nvidia-cudnn-cu12==8.9.7.29
-    also: onnxruntime-gpu 1.16.3 to 1.18.1 and 1.31.1 need CUDA 11 or 13
+    also: onnxruntime-gpu 1.16.3 to 1.18.1 needs CUDA 11
+    also: onnxruntime-gpu >=1.19.2 needs cuDNN 9
     also: tensorflow[and-cuda] 2.16.1 needs CUDA 12.3
+    also: tensorflow[and-cuda] 2.16.1 needs cuDNN 8.9.7.29
     even without tensorflow[and-cuda]==2.16.1:
     also: env.toml asks for onnxruntime-gpu and torch==2.3.1
     also: onnxruntime-gpu 1.16.3 to 1.18.1 needs CUDA 11

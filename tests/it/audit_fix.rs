@@ -16,6 +16,8 @@ static INDEX: LazyLock<Arc<Index>> = LazyLock::new(|| {
     Arc::new(
         Index::from_recording(&recording("index-2026-11-30.json.gz"))
             .release("private-thing", "1.0", Dist::wheel().requires("nowhere-to-be-found"))
+            .release("doomed", "1.0", Dist::wheel())
+            .release("doomed-too", "1.0", Dist::wheel().requires("doomed<1"))
             .with_replica(replica),
     )
 });
@@ -264,6 +266,7 @@ fn json_has_the_edits_and_whether_they_hold() {
             "old": "2.0.0", "new": "1.26.4",
         }],
         "command": null,
+        "steps": [],
         "verified": true,
     });
     assert_eq!(finding["fix"], expected);
@@ -322,6 +325,14 @@ fn what_no_pin_mends_is_said_and_left_alone() {
     assert_eq!(bench.read("requirements.txt"), text);
     // A package that no index has hides nothing: the rest is mended.
     let text = "nowhere-to-be-found==1\ntorch==2.2.2\nnumpy==2.0.0\n";
+    let bench = Bench::new(&[("requirements.txt", text)]);
+    let _ = bench.audit(&[&["requirements.txt", "--fix"], &LINUX[..]].concat()).expect(1);
+    assert_eq!(bench.read("requirements.txt"), text.replace("2.0.0", "1.26.4"));
+}
+
+#[test]
+fn a_fault_that_nothing_mends_leaves_another_its_fix() {
+    let text = "torch==2.2.2\nnumpy==2.0.0\ndoomed==1.0\ndoomed-too==1.0\n";
     let bench = Bench::new(&[("requirements.txt", text)]);
     let _ = bench.audit(&[&["requirements.txt", "--fix"], &LINUX[..]].concat()).expect(1);
     assert_eq!(bench.read("requirements.txt"), text.replace("2.0.0", "1.26.4"));

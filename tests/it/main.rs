@@ -13,18 +13,25 @@ mod builds;
 mod check;
 mod conformance;
 mod diff;
+mod documents;
 mod examples;
 mod explain;
+mod failures;
+mod hardened;
+mod laws;
 #[cfg(unix)]
 mod pipeline;
 mod problem;
 mod project_life;
 mod promise;
+mod references;
 mod resolve;
+mod sdists;
 mod site_packages;
 mod targets;
 mod ten_pins;
 mod unsolvable;
+mod variants;
 #[cfg(target_os = "linux")]
 mod verify;
 mod work;

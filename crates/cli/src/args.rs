@@ -5,8 +5,10 @@ mod audit;
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
+use cuda_lock_commands::{Failure, request};
 
 pub use audit::{Audit, AuditFormat};
+use cuda_lock_formats::manifest::BuildName;
 
 /// Locks Python environments that will load and run on the GPU machine you name.
 #[derive(Debug, Parser)]
@@ -37,6 +39,21 @@ pub enum Command {
     Probe,
 }
 
+impl Command {
+    /// Whether a program waits for a JSON document.
+    #[must_use]
+    pub fn wants_json(&self) -> bool {
+        match self {
+            Self::Resolve(args) => args.format == Format::Json,
+            Self::Explain(args) => args.format == Format::Json,
+            Self::Diff(args) => args.format == DiffFormat::Json,
+            Self::Verify(args) => args.format == Format::Json,
+            Self::Audit(args) => args.format == AuditFormat::Json,
+            Self::Cache(_) | Self::Probe => false,
+        }
+    }
+}
+
 /// `cuda-lock resolve`.
 #[derive(Clone, Debug, Args)]
 pub struct Resolve {
@@ -58,6 +75,10 @@ pub struct Resolve {
     /// Download wheels whose index publishes no digest, once, to learn their digests.
     #[arg(long)]
     pub hash_missing: bool,
+    /// Let the metadata of this source distribution be built by uv or pip, which runs its code; `:all:` for every one. Can
+    /// be repeated.
+    #[arg(long, value_name = "NAME|:all:")]
+    pub build: Vec<BuildName>,
     /// Ignore files uploaded after this date or time; overrides env.toml.
     #[arg(long, value_name = "DATE")]
     pub exclude_newer: Option<String>,
@@ -84,6 +105,30 @@ pub struct Resolve {
     /// Indexes, cache and network.
     #[command(flatten)]
     pub network: Network,
+}
+
+impl Resolve {
+    /// What it asks for.
+    ///
+    /// # Errors
+    /// When a date cannot be read.
+    pub fn request(&self) -> Result<request::Request, Failure> {
+        let exclude_newer = self.exclude_newer.as_ref().map(|text| text.parse()).transpose();
+        Ok(request::Request {
+            targets: match &self.target {
+                Some(name) => request::Targets::One(Some(name.clone())),
+                None => request::Targets::All,
+            },
+            upgrade: self.upgrade.typed(),
+            exclude_newer: exclude_newer
+                .map_err(|error| Failure::argument(format!("--exclude-newer: {error}")))?,
+            build: self.build.clone(),
+            hash_missing: self.hash_missing,
+            noted: self.save_problem.is_some(),
+            network: self.network.typed(),
+            ..request::Request::new(&self.manifest)
+        })
+    }
 }
 
 /// `cuda-lock explain`.
@@ -124,6 +169,20 @@ pub struct Upgrade {
     /// Let versions move only within their present minor (2.4.x) or major (2.x) series.
     #[arg(long, value_enum, requires = "moving", value_name = "SERIES")]
     pub within: Option<Within>,
+}
+
+impl Upgrade {
+    fn typed(&self) -> request::Upgrade {
+        request::Upgrade {
+            all: self.upgrade,
+            packages: self.upgrade_package.clone(),
+            stack: self.upgrade_stack,
+            within: self.within.map(|within| match within {
+                Within::Major => request::Within::Major,
+                Within::Minor => request::Within::Minor,
+            }),
+        }
+    }
 }
 
 /// How far a pin may move.
@@ -241,6 +300,19 @@ pub struct Network {
     /// Where the cache is.
     #[arg(long, value_name = "DIR", env = "CUDA_LOCK_CACHE_DIR")]
     pub cache_dir: Option<PathBuf>,
+}
+
+impl Network {
+    /// The same without a command line.
+    #[must_use]
+    pub fn typed(&self) -> request::Network {
+        request::Network {
+            offline: self.offline,
+            refresh: self.refresh,
+            no_cache: self.no_cache,
+            cache_dir: self.cache_dir.clone(),
+        }
+    }
 }
 
 /// How an answer is printed.

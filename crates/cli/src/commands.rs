@@ -1,8 +1,7 @@
-//! One module for each command.
+//! One module for each command: its arguments become a request, its report becomes words and an exit code.
 
 pub mod audit;
 pub mod cache;
-mod check;
 pub mod diff;
 pub mod explain;
 pub mod probe;

@@ -1,19 +1,11 @@
-//! The program `cuda-lock`.
+//! The program `cuda-lock`: arguments, words, colours, progress and exit codes. What the commands do is in
+//! `cuda-lock-commands`.
 
 mod args;
 mod commands;
-mod detect;
-mod digests;
 mod exit;
-mod fetching;
-mod judged;
-mod kept;
-mod lock;
 mod output;
-mod plan;
-mod problem;
-mod run;
-mod targets;
+mod signals;
 
 use std::process::ExitCode;
 
@@ -32,7 +24,9 @@ fn main() -> ExitCode {
             return exit.into();
         }
     };
-    match cli.command {
+    signals::heed();
+    let json = cli.command.wants_json();
+    let done = match cli.command {
         Command::Resolve(args) => commands::resolve::run(&args),
         Command::Explain(args) => commands::explain::run(&args),
         Command::Diff(args) => commands::diff::run(&args),
@@ -40,6 +34,6 @@ fn main() -> ExitCode {
         Command::Cache(command) => commands::cache::run(&command),
         Command::Audit(args) => commands::audit::run(&args),
         Command::Probe => commands::probe::run(),
-    }
-    .into()
+    };
+    done.unwrap_or_else(|failure| exit::failed(&failure, json)).into()
 }

@@ -1,40 +1,39 @@
 //! Would what is written down run on that machine? Every rule evaluated on what an installer would take today.
 //!
-//! No rule stands here: the facts come from [`crate::rules`], METADATA, wheel tags and index pages, as they do for
-//! [`crate::solve`]. This module finds out which builds the lines of a file mean ([`Question`]), evaluates all constraints
-//! on them, and words what does not hold as [`Finding`]s with a stable [`Code`].
+//! The facts come from [`crate::rules`], METADATA, wheel tags and index pages, as they do for [`crate::solve`]. Here is found
+//! out which builds the lines of a file mean, and what does not hold of them.
 //!
 //! | module | what |
 //! | --- | --- |
 //! | `code`, `table` | the codes: one for each rule, each with why, source, example and fix |
-//! | `finding` | a finding |
-//! | `question` | what is asked: lines, machine, indexes |
-//! | `known` | which builds PyTorch's indexes are known to have, where they are not asked |
-//! | `pick` | which build an installer takes for one name |
-//! | `install` | all builds it takes, dependencies included |
-//! | `conda` | what conda packages stand for, and which channel has them |
+//! | `finding` | a finding: code, builds, facts, place |
+//! | `question` | what is asked: lines, machine, indexes, what the file says beside them |
+//! | `installer` | which files an installer would take |
+//! | `case` | what is installed, and what brings which layer |
+//! | `checks` | the checks, one file for each subject |
+//! | `sink` | how much a finding counts, and which findings are one |
+//! | `run` | the list of all checks, and a verdict |
 //! | `answer` | what a solve chose, judged the same way before it is written |
-//! | `judge`, `layers`, `absent`, `places`, `around`, `beside` | what does not hold |
+//!
+//! A new check is one function in `checks`, one line in `run`, and, when nothing it says has a code yet, one row in `table`
+//! with its page. A program reads files, asks, and prints; no check stands there.
 
-mod absent;
 mod answer;
-mod around;
-mod beside;
+mod case;
+mod checks;
 mod code;
-mod conda;
 mod finding;
-mod install;
-mod judge;
-mod known;
-mod layers;
-mod pick;
-mod places;
+mod installer;
 mod question;
+mod run;
+mod sink;
 mod table;
 
 pub use answer::audit_answer;
-pub use code::Page;
-pub use finding::{FactText, Finding, Severity, Verdict};
-pub use judge::audit;
-pub use question::{Line, Question, Surroundings};
-pub use table::Code;
+pub use code::{Code, Page};
+pub use finding::{FactText, Finding, Place, Severity, Verdict};
+pub use question::{
+    BadLocation, BaseImage, Damage, Folder, Line, LocationFault, Object, OtherPython, Question,
+    Surroundings, TextFault, Unresolved,
+};
+pub use run::{audit, of_text};

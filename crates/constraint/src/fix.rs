@@ -12,7 +12,7 @@ mod moved;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::catalog::Catalog;
 use crate::name::Name;
@@ -20,8 +20,8 @@ use crate::requirement::Requirement;
 use crate::solve::{Conflict, Problem, Solution, SolveError, solve};
 use crate::version::DistVersion;
 
-pub(crate) use bounded::Bounded;
 pub use bounded::Ended;
+pub(crate) use bounded::{Bounded, Time, Waited};
 pub use change::Change;
 pub(crate) use moved::{rewritten_versions, with_versions};
 
@@ -43,13 +43,23 @@ pub struct Budget {
     pub questions: u64,
     /// Fixes: enough is enough.
     pub fixes: usize,
-    /// Wall-clock time: the last bound, which an index that answers slowly may reach before the others.
-    pub time: Duration,
+    /// Time spent waiting for indexes: the last bound, which one that answers slowly may reach before the others.
+    pub waiting: Duration,
+}
+
+impl Budget {
+    /// A search for what a solve found unsolvable in `solved`: it may wait for three seconds, or twice as long as the solve
+    /// took where that is more.
+    #[must_use]
+    pub fn after(solved: Duration) -> Self {
+        let waiting = (solved * 2).clamp(Duration::from_secs(3), Duration::from_secs(30));
+        Self { waiting, ..Self::default() }
+    }
 }
 
 impl Default for Budget {
     fn default() -> Self {
-        Self { solves: 40, questions: 10_000, fixes: 5, time: Duration::from_secs(30) }
+        Self { solves: 40, questions: 10_000, fixes: 5, waiting: Duration::from_secs(30) }
     }
 }
 
@@ -114,7 +124,7 @@ pub fn find(
             .for_each(|s| s.explicit = true);
     }
     let mut search = Search {
-        deadline: Instant::now() + budget.time,
+        waited: Waited::default(),
         budget,
         base,
         conflict,
@@ -140,7 +150,11 @@ pub fn find(
     }
     search.failed.clear();
     if search.found.fixes.iter().filter(|fix| fix.changes.len() == 1).count() < CHOICE {
-        for requirement in candidates.dropping {
+        // Nobody is helped by doing without what one line of env.toml would allow.
+        let said = |requirement: &Arc<Requirement>| {
+            conflict.undeclared.iter().any(|(name, ..)| *name == requirement.name)
+        };
+        for requirement in candidates.dropping.into_iter().filter(|asked| !said(asked)) {
             search.drop(requirement);
         }
     }
@@ -180,7 +194,7 @@ pub fn among_pins(
 }
 
 struct Search<'a> {
-    deadline: Instant,
+    waited: Waited,
     budget: Budget,
     base: Problem,
     conflict: &'a Conflict,
@@ -203,7 +217,7 @@ impl Search<'_> {
         let ended = if self.found.solves >= self.budget.solves {
             Some(Ended::Count)
         } else {
-            (Instant::now() >= self.deadline).then_some(Ended::Clock)
+            (self.waited.total() >= self.budget.waiting).then_some(Ended::Clock)
         };
         if ended.is_some() {
             self.found.stopped = self.found.stopped.or(ended);
@@ -211,11 +225,11 @@ impl Search<'_> {
         }
         self.found.solves += 1;
         // One hard try must not take the time of all others.
-        let share = Instant::now() + self.budget.time * 2 / 3;
+        let share = self.waited.total() + self.budget.waiting * 2 / 3;
         let bounded = Arc::new(Bounded::new(
             Arc::clone(catalog),
             self.budget.questions,
-            share.min(self.deadline),
+            Time::Waiting(self.waited.clone(), share.min(self.budget.waiting)),
         ));
         let solved = solve(Arc::new(problem), bounded.clone());
         self.found.stopped = self.found.stopped.or(bounded.ended());

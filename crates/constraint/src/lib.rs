@@ -18,7 +18,10 @@
 //! | [`check`] | constraints evaluated on pins |
 //! | [`audit`] | every rule on what a file installs |
 //! | [`repair`] | the smallest change of a file's pins after which its audit finds no error |
+//! | [`secret`] | addresses, without what nobody else may see |
+//! | [`text`] | foreign text, made fit to be shown |
 //! | [`digest`] | SHA-256 as text and as bytes |
+//! | [`nearest`] | the known word that a misspelt one was meant to be |
 
 pub mod audit;
 pub mod catalog;
@@ -30,11 +33,14 @@ pub mod fix;
 pub mod machine;
 pub mod matrix;
 pub mod name;
+pub mod nearest;
 pub mod package;
 pub mod repair;
 pub mod requirement;
 pub mod rules;
+pub mod secret;
 pub mod solve;
 pub mod target;
+pub mod text;
 pub mod version;
 pub mod wheel;

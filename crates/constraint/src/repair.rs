@@ -8,11 +8,13 @@
 //! | module | what |
 //! | --- | --- |
 //! | `edit` | the changes, and a question with them made |
+//! | `apart` | faults that have nothing to do with each other, each mended by itself |
 //! | `asked` | from the lines of a file to a problem |
 //! | `relax` | which pins must move, and how little |
 //! | `settle` | from an answer to edits that an installer follows |
 //! | `wording` | how a version is written in a line |
 
+mod apart;
 mod asked;
 mod edit;
 mod relax;
@@ -35,7 +37,7 @@ pub use edit::{Edit, amended};
 /// How long to look.
 #[derive(Clone, Copy, Debug)]
 pub struct Limit {
-    /// Wall-clock time.
+    /// Time of its own: waiting for an index does not count.
     pub time: Duration,
     /// Solves.
     pub solves: usize,
@@ -43,7 +45,9 @@ pub struct Limit {
 
 impl Default for Limit {
     fn default() -> Self {
-        Self { time: Duration::from_secs(10), solves: 60 }
+        // A build without optimisations is ten times slower.
+        let seconds = if cfg!(debug_assertions) { 20 } else { 2 };
+        Self { time: Duration::from_secs(seconds), solves: 60 }
     }
 }
 
@@ -65,6 +69,8 @@ pub struct Repair {
     pub builds: BTreeMap<Name, DistVersion>,
     /// The findings that are gone then: places in [`Verdict::findings`].
     pub cured: Vec<usize>,
+    /// What a program then has to do before it finds its libraries.
+    pub steps: Vec<String>,
 }
 
 /// What a search found.
@@ -153,6 +159,8 @@ pub fn repair(
     outcome.stopped = search.stopped;
     if outcome.repair.is_none() {
         outcome.obstacles = std::mem::take(&mut search.obstacles);
+        let target = search.target.clone();
+        apart::mend(question, verdict, sources, catalog, (wanted, target), &mut outcome);
     }
     outcome
 }

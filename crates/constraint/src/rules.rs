@@ -9,6 +9,7 @@ pub mod broken;
 pub mod build;
 pub mod build_code;
 pub mod companion;
+pub mod compiled;
 pub mod cuda_bound;
 pub mod driver;
 pub mod gpu;

@@ -3,7 +3,7 @@
 //! [`solve`] runs on the calling thread and blocks on the catalog; all fetching ahead is done by the catalog on threads of
 //! its own. The modules: [`problem`] is what is asked; `candidates` which builds a project has for the target; `edges`
 //! turns facts into what PubGrub calls dependencies; `layers` decides driver, CUDA and cuDNN; `order` says what is decided
-//! first; `speculate` fetches ahead; `reach` and `attempts` draw in the indexes; [`solution`] is the answer, [`conflict`] the proof that there is none.
+//! first, and `walks` who turned out to have been decided too late; `speculate` fetches ahead; `reach` and `attempts` draw in the indexes; [`solution`] is the answer, [`conflict`] the proof that there is none.
 
 mod attempts;
 mod candidates;
@@ -15,11 +15,14 @@ mod order;
 pub mod problem;
 mod provider;
 mod reach;
+mod sdists;
 pub mod solution;
 mod speculate;
 pub mod stack;
 mod urls;
+mod walks;
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -30,19 +33,23 @@ pub use candidates::{Misses, PassedOver, Rejection};
 pub use conflict::{
     CollidingFact, Conflict, Report, Statement, nearest_name, nearest_of, range_text, versions_text,
 };
-pub use problem::{LayerBound, Policy, Prerelease, Problem, Resolution, Source, SourceKind};
+pub use problem::{
+    Builds, LayerBound, Policy, Prerelease, Problem, Resolution, Source, SourceKind,
+};
 pub use provider::Unusable;
+pub use sdists::{PassedRelease, PassedWhy};
 pub use solution::{Chosen, Solution};
 pub use speculate::look_ahead;
 pub use stack::SystemStack;
 pub use urls::is_url_source;
 
-use crate::catalog::{Catalog, CatalogError};
+use crate::catalog::{Catalog, CatalogError, FromSdist, Grade};
 use crate::constraint::Force;
 use crate::name::Name;
 use crate::package::Package;
-use crate::solve::provider::Provider;
+use crate::solve::provider::{Halt, Provider};
 use crate::solve::reach::Reach;
+use crate::solve::walks::Ranks;
 use crate::version::{DistVersion, Version};
 use crate::wheel::Tags;
 
@@ -57,31 +64,46 @@ pub enum SolveError {
     Catalog(#[from] CatalogError),
 }
 
-/// One solve with a fixed reach.
+/// One solve with a fixed reach. `ranks` is what earlier ones found out about the order.
 fn attempt(
     problem: &Arc<Problem>,
     catalog: &Arc<dyn Catalog>,
     reach: &Reach,
+    ranks: &RefCell<Ranks>,
 ) -> Result<Solution, SolveError> {
     let tags = Arc::new(Tags::for_target(&problem.target));
-    let provider = Provider::new(Arc::clone(problem), Arc::clone(catalog), tags, reach.clone());
-    let outcome = pubgrub::resolve(&provider, Package::Root, layers::root_version());
-    if let Some(fault) = catalog.fault() {
-        return Err(SolveError::Catalog(fault));
-    }
-    match outcome {
-        Ok(selected) => {
-            let selected: BTreeMap<Package, Version> = selected.into_iter().collect();
-            Ok(answer(&provider, &selected)?)
+    let provider = Provider::new(
+        Arc::clone(problem),
+        Arc::clone(catalog),
+        tags,
+        reach.clone(),
+        ranks.borrow().clone(),
+    );
+    loop {
+        let outcome = pubgrub::resolve(&provider, Package::Root, layers::root_version());
+        if let Some(fault) = catalog.fault() {
+            return Err(SolveError::Catalog(fault));
         }
-        Err(PubGrubError::NoSolution(tree)) => {
-            Err(SolveError::Conflict(Box::new(Conflict::new(&provider, &tree))))
+        match outcome {
+            Ok(selected) => {
+                let selected: BTreeMap<Package, Version> = selected.into_iter().collect();
+                return Ok(answer(&provider, &selected)?);
+            }
+            Err(PubGrubError::NoSolution(tree)) => {
+                return Err(SolveError::Conflict(Box::new(Conflict::new(&provider, &tree))));
+            }
+            Err(
+                PubGrubError::ErrorRetrievingDependencies { source, .. }
+                | PubGrubError::ErrorChoosingVersion { source, .. }
+                | PubGrubError::ErrorInShouldCancel(source),
+            ) => match source {
+                Halt::Catalog(error) => return Err(SolveError::Catalog(error)),
+                Halt::Walking => {
+                    provider.start_again();
+                    ranks.replace(provider.walks.borrow().ranks().clone());
+                }
+            },
         }
-        Err(
-            PubGrubError::ErrorRetrievingDependencies { source, .. }
-            | PubGrubError::ErrorChoosingVersion { source, .. }
-            | PubGrubError::ErrorInShouldCancel(source),
-        ) => Err(SolveError::Catalog(source)),
     }
 }
 
@@ -146,7 +168,10 @@ fn answer(
         }
     }
     warnings.extend(provider.on_several_indexes(&builds));
-    Ok(Solution { builds, layers, constraints, warnings, decisions: provider.decisions() })
+    warnings.extend(provider.failed_builds());
+    let passed_over = provider.passed_releases(&builds, &constraints);
+    let decisions = provider.decisions();
+    Ok(Solution { builds, layers, constraints, warnings, passed_over, decisions })
 }
 
 /// Which extras there are instead of one that there is not.
@@ -168,13 +193,20 @@ impl Provider {
         let Some(candidate) = candidates.get(build) else { return Ok(None) };
         let judge = self.judge();
         let release = candidate.release(&judge);
-        let (Some(file), Some(metadata)) = (release.file(), self.metadata(name, build)?) else {
+        let (Some(file), Some(mut metadata)) = (release.file(), self.metadata(name, build)?) else {
             return Ok(None);
         };
+        if !release.has_wheel() && metadata.source.is_none() {
+            // What the file itself says would have said how it is known.
+            let stated =
+                FromSdist { grade: Grade::Stated, extras_open: false, needs: BTreeSet::default() };
+            Arc::make_mut(&mut metadata).source = Some(Box::new(stated));
+        }
         Ok(Some(Chosen {
             version: build.clone(),
             file: file.clone(),
             extras: BTreeSet::new(),
+            place: self.reference(build.source()).map(|reference| reference.place.clone()),
             metadata,
             requires: BTreeSet::new(),
             required_by: BTreeSet::new(),

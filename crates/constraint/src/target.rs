@@ -37,6 +37,13 @@ impl Target {
         }
     }
 
+    /// The same machine with another Python of the same kind.
+    #[must_use]
+    pub fn with_python(&self, python: &Pep440) -> Self {
+        let Self { platform, libc, free_threaded, macos, python: _ } = self.clone();
+        Self { libc, free_threaded, macos, ..Self::new(platform, python) }
+    }
+
     /// Major and minor of the interpreter.
     #[must_use]
     pub fn python_minor(&self) -> (u64, u64) {

@@ -8,7 +8,7 @@ mod system;
 
 use std::fmt;
 
-pub use dist::{DistVersion, SourceId};
+pub use dist::{DistVersion, SourceId, local_label};
 pub use specifiers::{
     SystemRangeError, any_build, dist_range, exact_range, if_present, python_minor_range,
     python_range, specifiers_mention_prerelease, system_range, without_upper_bounds,

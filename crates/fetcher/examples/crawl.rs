@@ -20,7 +20,7 @@ const SOURCE: SourceId = SourceId(0);
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
-    let url = arguments.next().ok_or("the URL of an index is missing")?.parse()?;
+    let url: url::Url = arguments.next().ok_or("the URL of an index is missing")?.parse()?;
     let cache = arguments.next().ok_or("the cache folder is missing")?;
     let mode = match arguments.next().as_deref() {
         Some("online") => Mode::Online,
@@ -45,7 +45,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let source = SourceConfig {
         id: SOURCE,
         name: "index".to_owned(),
-        url,
+        url: url.into(),
         format: SourceFormat::Simple,
         forbidden_means_absent: false,
     };

@@ -7,9 +7,9 @@ use http::header::CONTENT_ENCODING;
 
 use crate::net::Head;
 
-/// The most bytes of a page, and of METADATA, that are read; the largest known have a tenth of that.
-pub(crate) const PAGE_LIMIT: u64 = 512 << 20;
-pub(crate) const METADATA_LIMIT: u64 = 32 << 20;
+/// The most bytes of a page, and of METADATA, that are read.
+pub(crate) const PAGE_LIMIT: u64 = 128 << 20;
+pub(crate) const METADATA_LIMIT: u64 = 8 << 20;
 
 /// Undoes the compression that the answer names.
 ///

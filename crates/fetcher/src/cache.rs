@@ -33,12 +33,13 @@ pub use maintenance::{CacheFolder, Pruned};
 use pack::Pack;
 pub(crate) use policy::{Lifetime, lifetime};
 pub(crate) use said::Said;
+pub use writer::WRITING;
 use writer::{Job, Writer};
 
 use crate::observer::{Counters, Event, Observer};
 
 /// The bucket that this version reads and writes. A change of any format in it takes the next number.
-const BUCKET: &str = "v2";
+const BUCKET: &str = "v3";
 
 /// Where the cache lies when nothing else is said: `cuda-lock` in the user's folder for caches (XDG, or what the
 /// platform has). `None` when there is no home folder.

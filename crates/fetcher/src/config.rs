@@ -4,7 +4,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use cuda_lock_constraint::catalog::Metadata;
+use cuda_lock_constraint::matrix::rows::indexes::Format;
 use cuda_lock_constraint::name::Name;
+use cuda_lock_constraint::secret::SecretUrl;
 use cuda_lock_constraint::version::SourceId;
 use pep440_rs::Version;
 use url::Url;
@@ -34,6 +36,8 @@ pub struct FetcherConfig {
     pub max_download: u64,
     /// METADATA that the user states, instead of what a file says.
     pub overrides: Vec<StaticMetadata>,
+    /// Commits that an earlier lock has, which stay.
+    pub commits: Vec<KnownCommit>,
 }
 
 impl FetcherConfig {
@@ -52,6 +56,7 @@ impl FetcherConfig {
             patience: Patience::default(),
             max_download: 100 * 1024 * 1024,
             overrides: Vec::new(),
+            commits: Vec::new(),
         }
     }
 
@@ -70,6 +75,17 @@ impl FetcherConfig {
     }
 }
 
+/// A repository as an earlier lock has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KnownCommit {
+    /// Its address, without credentials.
+    pub url: String,
+    /// The branch, tag or commit that was asked for.
+    pub requested: Option<String>,
+    /// The commit that it was.
+    pub commit: String,
+}
+
 /// One index.
 #[derive(Clone, Debug)]
 pub struct SourceConfig {
@@ -77,8 +93,8 @@ pub struct SourceConfig {
     pub id: SourceId,
     /// What people call it, for messages.
     pub name: String,
-    /// Its root: `https://…`, `http://…` or `file://…`, with or without credentials, which no message and no file repeats.
-    pub url: Url,
+    /// Its root: `https://…`, `http://…` or `file://…`, with or without a secret.
+    pub url: SecretUrl,
     /// How it lists files.
     pub format: SourceFormat,
     /// True when 403 means "this project is not here", as object stores without the right to list answer (the PyTorch
@@ -93,6 +109,16 @@ pub enum SourceFormat {
     Simple,
     /// One page, or local folder, with the files of all projects.
     Flat,
+}
+
+impl From<Format> for SourceFormat {
+    /// JSON and HTML are two forms of the simple API, told apart when a page arrives.
+    fn from(format: Format) -> Self {
+        match format {
+            Format::Flat => Self::Flat,
+            Format::Json | Format::Html => Self::Simple,
+        }
+    }
 }
 
 /// How far the cache is trusted.
@@ -129,8 +155,12 @@ impl std::fmt::Debug for Credentials {
 pub struct Patience {
     /// For a connection to come about.
     pub connect: Duration,
-    /// Between two pieces of an answer.
+    /// Between two pieces of an answer, and for its head to come.
     pub read: Duration,
+    /// For a request with all its repetitions: none is begun after that.
+    pub whole: Duration,
+    /// The slowest pace of a body, in bytes a second, averaged from its beginning; the first `read` seconds are free.
+    pub pace: u64,
     /// How often a request that failed for a reason that may pass is repeated.
     pub retries: u32,
     /// The pause before the first repetition; each further one is three times as long.
@@ -144,6 +174,8 @@ impl Default for Patience {
         Self {
             connect: Duration::from_secs(10),
             read: Duration::from_secs(30),
+            whole: Duration::from_secs(25),
+            pace: 4 << 10,
             retries: 3,
             pause: Duration::from_millis(200),
             longest_pause: Duration::from_secs(30),

@@ -7,8 +7,11 @@
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
-use cuda_lock_constraint::catalog::{Catalog, CatalogError, File, Metadata, OnMetadata, OnProject};
+use cuda_lock_constraint::catalog::{
+    Catalog, CatalogError, File, Metadata, OnMetadata, OnProject, Reference,
+};
 use cuda_lock_constraint::name::Name;
+use cuda_lock_constraint::requirement::UrlRequirement;
 use cuda_lock_constraint::version::SourceId;
 use rustc_hash::FxHashMap;
 use tokio::runtime::Runtime;
@@ -16,7 +19,7 @@ use tokio::sync::Semaphore;
 use url::Url;
 
 use crate::cache::{Cache, Entry, default_dir};
-use crate::config::{FetcherConfig, Mode, SourceFormat, StaticMetadata};
+use crate::config::{FetcherConfig, KnownCommit, Mode, SourceFormat, StaticMetadata};
 use crate::engine::Engine;
 use crate::flat::FlatResult;
 use crate::hosts::Hosts;
@@ -24,7 +27,6 @@ use crate::net::{Clients, Gates, Http, Keyring};
 use crate::observer::{Counters, Event, Observer, Stats};
 use crate::once::{Maker, OnceMap, Slot};
 use crate::project::{ProjectResult, Step};
-use crate::silent::SilentSdists;
 use crate::source::{Source, SourceError};
 
 /// What METADATA questions are answered with.
@@ -32,7 +34,7 @@ pub(crate) type MetadataResult = Result<Arc<Metadata>, CatalogError>;
 
 /// Indexes, cache and network as one [`Catalog`].
 pub struct Fetcher {
-    inner: Arc<Inner>,
+    pub(crate) inner: Arc<Inner>,
     engine: Arc<Engine>,
     /// Pages that are expected and not in the cache, as long as nothing was needed that is not.
     waiting: Mutex<Vec<(SourceId, Name, OnProject)>>,
@@ -49,13 +51,13 @@ pub(crate) struct Inner {
     pub(crate) counters: Arc<Counters>,
     pub(crate) observer: Arc<dyn Observer>,
     overrides: FxHashMap<Name, Vec<(StaticMetadata, Arc<Metadata>)>>,
+    pub(crate) commits: Vec<KnownCommit>,
     projects: OnceMap<(SourceId, Name), ProjectResult>,
     flats: OnceMap<SourceId, FlatResult>,
     metadata: OnceMap<Box<str>, MetadataResult>,
     /// Of the fetcher, which owns it.
     pub(crate) engine: Weak<Engine>,
     fault: OnceLock<CatalogError>,
-    pub(crate) silent: SilentSdists,
     /// METADATA that is only expected leaves a quarter of the connections to what is needed now.
     hints: Semaphore,
 }
@@ -96,7 +98,6 @@ impl Fetcher {
         let inner = Inner {
             engine: Arc::downgrade(&engine),
             fault: OnceLock::new(),
-            silent: SilentSdists::default(),
             sources,
             mode: config.mode,
             max_download: config.max_download,
@@ -106,6 +107,7 @@ impl Fetcher {
             counters,
             observer,
             overrides,
+            commits: config.commits,
             projects: OnceMap::default(),
             flats: OnceMap::default(),
             metadata: OnceMap::default(),
@@ -143,7 +145,7 @@ impl Fetcher {
         }
     }
 
-    fn runtime(&self) -> Result<&Runtime, CatalogError> {
+    pub(crate) fn runtime(&self) -> Result<&Runtime, CatalogError> {
         self.engine.runtime()
     }
 
@@ -168,7 +170,7 @@ impl Fetcher {
         self.engine.runs()
     }
 
-    fn source(&self, id: SourceId) -> Result<&Source, CatalogError> {
+    pub(crate) fn source(&self, id: SourceId) -> Result<&Source, CatalogError> {
         self.inner.sources.get(&id).ok_or_else(|| {
             CatalogError::Invalid(format!("there is no index with the number {}", id.0).into())
         })
@@ -247,6 +249,11 @@ impl Fetcher {
         Ok(slot)
     }
 
+    /// What the user states of a project, whatever its version.
+    pub(crate) fn stated_for(&self, name: Name) -> Option<Arc<Metadata>> {
+        self.inner.overrides.get(&name)?.first().map(|(_, metadata)| Arc::clone(metadata))
+    }
+
     /// What the user states of a file.
     fn stated(&self, name: Name, file: &File) -> Option<&Arc<Metadata>> {
         let stated = self.inner.overrides.get(&name)?;
@@ -272,6 +279,25 @@ impl Catalog for Fetcher {
             Some(metadata) => Ok(Arc::clone(metadata)),
             None => self.start_metadata(name, file)?.wait(),
         }
+    }
+
+    fn build(
+        &self,
+        source: SourceId,
+        name: Name,
+        file: &File,
+        python: &pep440_rs::Version,
+    ) -> MetadataResult {
+        self.build_metadata(source, name, file, python)
+    }
+
+    fn reference(
+        &self,
+        name: Name,
+        url: &UrlRequirement,
+        build: Option<&pep440_rs::Version>,
+    ) -> Result<Arc<Reference>, CatalogError> {
+        self.find_reference(name, url, build)
     }
 
     fn expect_project(&self, source: SourceId, name: Name, then: OnProject) {

@@ -8,12 +8,14 @@
 //! - an [`Observer`] is told what goes on, and [`Stats`] count it.
 
 mod body;
+mod build;
 pub mod cache;
 mod config;
 mod engine;
 mod fetcher;
 mod file_digest;
 mod flat;
+mod git;
 mod hosts;
 mod local;
 pub mod metadata;
@@ -22,14 +24,17 @@ mod observer;
 mod once;
 pub mod page;
 mod project;
-mod silent;
+mod reference;
+mod regular;
+mod sdist;
 mod source;
 mod stored;
 mod tail;
 mod wheel;
 
 pub use config::{
-    Credentials, FetcherConfig, Mode, Patience, SourceConfig, SourceFormat, StaticMetadata,
+    Credentials, FetcherConfig, KnownCommit, Mode, Patience, SourceConfig, SourceFormat,
+    StaticMetadata,
 };
 pub use fetcher::Fetcher;
 pub use observer::{Event, Kind, Observer, Silent, Stats};

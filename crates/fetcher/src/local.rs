@@ -12,18 +12,21 @@ use rustc_hash::FxHashMap;
 use sha2::{Digest, Sha256};
 use url::Url;
 
+use crate::body::PAGE_LIMIT;
 use crate::fetcher::MetadataResult;
 use crate::flat::FlatResult;
-use crate::metadata::{SdistKind, metadata_from_sdist, metadata_from_wheel};
+use crate::metadata::{SdistKind, metadata_from_wheel, read_sdist};
 use crate::page::{parse_flat, parse_page};
 use crate::project::{ProjectResult, unusable};
-use crate::wheel::{read, unavailable};
+use crate::regular;
+use crate::sdist::sdist_name;
+use crate::wheel::{about, read, unavailable};
 
 /// A project of a simple index that lies in a folder: `NAME/index.json` or `NAME/index.html`.
 pub(crate) fn project(folder: &Path, name: Name) -> ProjectResult {
     for page in ["index.json", "index.html"] {
         let path = folder.join(name.as_str()).join(page);
-        let bytes = match fs_err::read(&path) {
+        let bytes = match regular::read(&path, PAGE_LIMIT) {
             Ok(bytes) => bytes,
             Err(error) if is_absent(&error) => continue,
             Err(error) => return Err(unreadable(&error)),
@@ -44,7 +47,7 @@ pub(crate) fn project(folder: &Path, name: Name) -> ProjectResult {
 /// All projects of a folder with files in it, or of a flat page in a file.
 pub(crate) fn flat(path: &Path, url: &Url) -> FlatResult {
     let (page, base) = if path.is_file() {
-        (fs_err::read(path).map_err(|error| unreadable(&error))?, url.clone())
+        (regular::read(path, PAGE_LIMIT).map_err(|error| unreadable(&error))?, url.clone())
     } else {
         let base = Url::from_directory_path(path).map_err(|()| {
             CatalogError::Invalid(format!("{} is no absolute path", path.display()).into())
@@ -78,18 +81,22 @@ pub(crate) fn metadata(name: Name, file: &File) -> MetadataResult {
     let path = url.ok_or_else(|| {
         CatalogError::Invalid(format!("{} is no path on this machine", file.url).into())
     })?;
-    let opened = fs_err::File::open(&path).map_err(|error| unreadable(&error))?;
+    let opened = regular::open(&path).map_err(|error| unreadable(&error))?;
     if file.filename.ends_with(".whl") {
         let bytes = metadata_from_wheel(opened, name)
             .map_err(|why| unavailable(name, file, &why.to_string()))?;
         return read(name, file, &bytes).map(Arc::new);
     }
     let Some(kind) = SdistKind::of(&file.filename) else {
-        return Err(unavailable(name, file, "it is neither a wheel nor an sdist"));
+        return Err(unavailable(
+            name,
+            file,
+            "it is neither a wheel nor a source distribution that is read",
+        ));
     };
-    let metadata = metadata_from_sdist(kind, opened)
-        .map_err(|why| unavailable(name, file, &why.to_string()))?;
-    Ok(Arc::new(metadata))
+    let metadata = read_sdist(&sdist_name(name, file), kind, opened)
+        .map_err(|found| CatalogError::Undeclared(Arc::new(found)))?;
+    about(name, file, metadata).map(Arc::new)
 }
 
 /// Digest and length of a file of this machine.
@@ -97,9 +104,8 @@ pub(crate) fn sha256(url: &Url, limit: u64) -> Result<([u8; 32], u64), CatalogEr
     let path = url
         .to_file_path()
         .map_err(|()| CatalogError::Invalid(format!("{url} is no path on this machine").into()))?;
-    let mut file = fs_err::File::open(&path)
-        .map_err(|error| unreadable(&error))?
-        .take(limit.saturating_add(1));
+    let mut file =
+        regular::open(&path).map_err(|error| unreadable(&error))?.take(limit.saturating_add(1));
     let mut hash = Sha256::new();
     let mut buffer = vec![0; 1 << 18];
     let mut length = 0;

@@ -19,5 +19,5 @@ pub(crate) use fetch::{Head, Http, Request};
 pub(crate) use gate::Gates;
 pub(crate) use range::{ContentRange, Range};
 pub(crate) use shown::{shown, without_secrets};
-pub(crate) use sink::{Buffer, HashSink, Refusal, Spool};
+pub(crate) use sink::{Buffer, HashSink, Refusal, Sink, Spool};
 pub(crate) use words::NetworkError;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use cuda_lock_constraint::catalog::{CatalogError, Project};
 use cuda_lock_constraint::name::Name;
+use cuda_lock_constraint::text::clean;
 use cuda_lock_constraint::version::SourceId;
 use http::header::{CONTENT_TYPE, ETAG, LAST_MODIFIED};
 use url::Url;
@@ -228,7 +229,7 @@ pub(crate) async fn apart<T: Send + 'static>(
 
 /// A page that cannot be used.
 pub(crate) fn unusable(url: &Url, why: &str) -> CatalogError {
-    CatalogError::Invalid(format!("cannot use {}: {why}", shown(url)).into())
+    CatalogError::Invalid(format!("cannot use {}: {}", shown(url), clean(why)).into())
 }
 
 /// What an entry says of a project.
@@ -242,7 +243,7 @@ fn open(entry: Entry) -> Option<Opened> {
 
 /// The network did not help; a copy, from when it was stored, may.
 pub(crate) fn failed(error: &NetworkError, stored: Option<u64>) -> CatalogError {
-    let mut text = error.to_string();
+    let mut text = clean(&error.to_string()).into_owned();
     if let Some(stored) = stored {
         let minutes = now().saturating_sub(stored) / 60;
         text.push_str(&format!(

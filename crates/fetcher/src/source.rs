@@ -46,7 +46,7 @@ pub enum SourceError {
 impl Source {
     /// Checks the URL.
     pub(crate) fn new(config: &SourceConfig) -> Result<Self, SourceError> {
-        let mut url = without_secrets(&config.url);
+        let mut url = without_secrets(&config.url.public());
         let folder = match url.scheme() {
             "http" | "https" => None,
             "file" => {

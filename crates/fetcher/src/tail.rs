@@ -61,10 +61,14 @@ impl Inner {
         let mut wheel = WheelTail::new(at.total, name);
         wheel.supply(at.start, &bytes);
         loop {
-            let step = wheel.step().map_err(|why| unavailable(name, file, &why.to_string()))?;
-            let missing = match step {
-                Step::Done(metadata) => return Ok(Found::Metadata(metadata)),
-                Step::Need(missing) => missing,
+            let missing = match wheel.step() {
+                Ok(Step::Done(metadata)) => return Ok(Found::Metadata(metadata)),
+                Ok(Step::Need(missing)) => missing,
+                // Either the wheel is broken or what was sent is not of it. The digest of the whole tells.
+                Err(_) if file.sha256.is_some() => {
+                    return self.whole_file(url, name, file).await.map(Found::Whole);
+                }
+                Err(why) => return Err(unavailable(name, file, &why.to_string())),
             };
             match self.part(url, (name, file), Range::From(missing.start, missing.end)).await? {
                 Part::Piece { at: next, bytes } if next.total == at.total => {
@@ -177,7 +181,7 @@ impl Inner {
         }
     }
 
-    fn too_large(&self, name: Name, file: &File, size: Option<u64>) -> CatalogError {
+    pub(crate) fn too_large(&self, name: Name, file: &File, size: Option<u64>) -> CatalogError {
         let url = Url::parse(&file.url).map_or_else(|_| file.url.clone(), |url| shown(&url));
         let size = match size {
             Some(size) => format!("its {} MiB are", size.div_ceil(1 << 20)),

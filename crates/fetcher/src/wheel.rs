@@ -2,13 +2,13 @@
 //!
 //! For a wheel that is the METADATA file beside it (PEP 658), when the index advertises one and it is there; else the
 //! tail of the wheel, by range requests; else the whole wheel, up to a limit. Mirrors often lack the files beside
-//! wheels, so the second way must be as good as the first. An sdist is downloaded, up to the limit, and says what it
-//! needs when its PKG-INFO is static.
+//! wheels, so the second way must be as good as the first. What a source distribution says is read by [`crate::sdist`].
 
 use std::sync::Arc;
 
 use cuda_lock_constraint::catalog::{CatalogError, CoreMetadata, File, Metadata};
 use cuda_lock_constraint::name::Name;
+use cuda_lock_constraint::text::clean;
 use pep440_rs::Version;
 use sha2::{Digest, Sha256};
 use url::Url;
@@ -17,12 +17,10 @@ use crate::body::{METADATA_LIMIT, unpack};
 use crate::cache::Said;
 use crate::config::Mode;
 use crate::fetcher::{Inner, MetadataResult};
-use crate::metadata::{
-    SdistError, SdistKind, metadata_from_sdist, metadata_from_wheel, parse_metadata,
-};
+use crate::metadata::{metadata_from_wheel, parse_metadata};
 use crate::net::{Buffer, Request, shown};
 use crate::observer::{Event, Kind, add};
-use crate::project::{apart, unusable};
+use crate::project::unusable;
 use crate::tail::Found;
 use cuda_lock_constraint::digest::sha256_hex;
 
@@ -32,12 +30,9 @@ impl Inner {
         if file.url.starts_with("file:") {
             return Some(crate::local::metadata(name, file));
         }
-        if let Some(why) = self.silent.why(name, file) {
-            return Some(Err(unavailable(name, file, why)));
-        }
         if let Some(said) = self.cache.as_ref().and_then(|cache| cache.metadata(name, file)) {
             add(&self.counters.cached_metadata, 1);
-            return Some(self.said_of(name, file, said));
+            return Some(said_of(said));
         }
         (self.mode == Mode::Offline).then(|| {
             let text = format!(
@@ -54,22 +49,21 @@ impl Inner {
         self.observer.event(Event::Started { kind: Kind::Metadata, name: &file.filename });
         let result = self.fetch_metadata(name, file).await;
         self.observer.event(Event::Finished { kind: Kind::Metadata, name: &file.filename });
-        let said = result?;
+        let said = match result {
+            Err(CatalogError::Unavailable(why)) if self.is_final(file) => {
+                Said::Unusable(why.to_string())
+            }
+            other => other?,
+        };
         if let Some(cache) = &self.cache {
             cache.keep_metadata(name, file, &said);
         }
-        self.said_of(name, file, said)
+        said_of(said)
     }
 
-    fn said_of(&self, name: Name, file: &File, said: Said) -> MetadataResult {
-        match said {
-            Said::Metadata(metadata) => Ok(Arc::new(metadata)),
-            Said::Nothing(why) => Err(CatalogError::Unavailable(why.into())),
-            Said::Old(why) => {
-                self.silent.note(name, file);
-                Err(CatalogError::Unavailable(why.into()))
-            }
-        }
+    /// Whether a file that could not be used will not do next time either: it never changes, and its length was no reason.
+    fn is_final(&self, file: &File) -> bool {
+        file.sha256.is_some() && file.size.is_some_and(|size| size <= self.max_download)
     }
 
     async fn fetch_metadata(&self, name: Name, file: &File) -> Result<Said, CatalogError> {
@@ -92,22 +86,7 @@ impl Inner {
             };
             return read(name, file, &bytes).map(Said::Metadata);
         }
-        let Some(kind) = SdistKind::of(&file.filename) else {
-            return Err(unavailable(name, file, "it is neither a wheel nor an sdist"));
-        };
-        let sdist = self.whole_file(&url, name, file).await?;
-        let named = file.clone();
-        let size = usize::try_from(file.size.unwrap_or(u64::MAX)).unwrap_or(usize::MAX);
-        apart(size, move || match metadata_from_sdist(kind, sdist) {
-            Ok(metadata) => about(name, &named, metadata).map(Said::Metadata),
-            // That an sdist must be built first does not change either, and finding out took a download.
-            Err(why @ SdistError::Old(_)) => Ok(Said::Old(silent(name, &named, &why.to_string()))),
-            Err(
-                why @ (SdistError::NotStatic(_) | SdistError::NoPkgInfo | SdistError::Metadata(_)),
-            ) => Ok(Said::Nothing(silent(name, &named, &why.to_string()))),
-            Err(why) => Err(unavailable(name, &named, &why.to_string())),
-        })
-        .await
+        self.sdist(&url, name, file).await
     }
 
     /// The METADATA file beside a wheel; `None` when it is not there, whatever the index says.
@@ -135,6 +114,15 @@ impl Inner {
     }
 }
 
+/// What a file said, as an answer.
+fn said_of(said: Said) -> MetadataResult {
+    match said {
+        Said::Metadata(metadata) => Ok(Arc::new(metadata)),
+        Said::Undeclared(found) => Err(CatalogError::Undeclared(Arc::new(found))),
+        Said::Unusable(why) => Err(CatalogError::Unavailable(why.into())),
+    }
+}
+
 /// Checks METADATA against the digest that the index states, and reads it.
 pub(crate) fn read(name: Name, file: &File, bytes: &[u8]) -> Result<Metadata, CatalogError> {
     if let CoreMetadata::Sha256(expected) = file.core_metadata {
@@ -150,16 +138,26 @@ pub(crate) fn read(name: Name, file: &File, bytes: &[u8]) -> Result<Metadata, Ca
     about(name, file, metadata)
 }
 
-/// Refuses METADATA of another project.
-fn about(name: Name, file: &File, metadata: Metadata) -> Result<Metadata, CatalogError> {
-    if Name::new(&metadata.name).is_ok_and(|found| found == name) {
-        return Ok(metadata);
+/// Refuses METADATA of another project or version, as pip does when it comes to installing the file.
+pub(crate) fn about(name: Name, file: &File, metadata: Metadata) -> Result<Metadata, CatalogError> {
+    let wrong = |of: &str, not: &str| {
+        let text = format!(
+            "{} cannot be used: its METADATA is of '{}', not of '{not}'",
+            file.filename,
+            clean(of)
+        );
+        Err(CatalogError::Unavailable(text.into()))
+    };
+    if Name::new(&metadata.name) != Ok(name) {
+        return wrong(&metadata.name, name.as_str());
     }
-    let text = format!(
-        "{} cannot be used: its METADATA is of '{}', not of '{name}'",
-        file.filename, metadata.name
-    );
-    Err(CatalogError::Unavailable(text.into()))
+    // PEP 440 compares, so 1.0 is 1.0.0.
+    match version(&file.filename, name) {
+        Some(named) if metadata.version.parse::<Version>() != Ok(named.clone()) => {
+            wrong(&metadata.version, &named.to_string())
+        }
+        _ => Ok(metadata),
+    }
 }
 
 /// The error for a digest that is not the one the index states.
@@ -181,15 +179,12 @@ pub(crate) fn wrong_digest(
 
 /// The error for a file that does not say what it needs.
 pub(crate) fn unavailable(name: Name, file: &File, why: &str) -> CatalogError {
-    CatalogError::Unavailable(silent(name, file, why).into())
-}
-
-fn silent(name: Name, file: &File, why: &str) -> String {
-    format!(
-        "{} does not say what it needs: {why}; state that in [metadata.{name}] of env.toml, or choose a release with a \
-         wheel",
+    let why = clean(why);
+    let text = format!(
+        "{} does not say what it needs: {why}; state that in [metadata.{name}] of env.toml, or choose another release",
         file.filename
-    )
+    );
+    CatalogError::Unavailable(text.into())
 }
 
 /// The version in a file name, if it can be read.
@@ -197,7 +192,7 @@ pub(crate) fn version(filename: &str, name: Name) -> Option<Version> {
     if let Some(stem) = filename.strip_suffix(".whl") {
         return stem.split('-').nth(1)?.parse().ok();
     }
-    let stem = filename.strip_suffix(".tar.gz").or_else(|| filename.strip_suffix(".zip"))?;
+    let stem = [".tar.gz", ".tgz", ".zip"].iter().find_map(|end| filename.strip_suffix(end))?;
     // A name may hold `-` itself, a version too: the place to cut is where the name fits.
     stem.match_indices('-')
         .filter_map(|(at, _)| Some((stem.get(..at)?, stem.get(at + 1..)?)))

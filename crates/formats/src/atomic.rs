@@ -9,8 +9,13 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::{PoisonError, RwLock};
 
 use tempfile::NamedTempFile;
+
+/// Held for reading while temporary files are there. Whoever ends the program from elsewhere, as for a signal, takes it
+/// for writing first: then none is left behind, and of several files either all are new or none.
+pub static WRITING: RwLock<()> = RwLock::new(());
 
 /// A file to be written.
 #[derive(Clone, Copy, Debug)]
@@ -74,11 +79,12 @@ impl std::error::Error for WriteError {
 /// # Errors
 /// When one cannot be written. Unless a rename fails, which the checks before make unlikely, no file has changed then.
 pub fn write_all(outputs: &[Output<'_>]) -> Result<Vec<Outcome>, WriteError> {
+    let _writing = WRITING.read().unwrap_or_else(PoisonError::into_inner);
     let mut outcomes = Vec::with_capacity(outputs.len());
     let mut ready = Vec::new();
     for output in outputs {
         let fail = |source| WriteError { path: output.path.to_owned(), source };
-        let path = real_path(output.path);
+        let path = real_path(output.path).map_err(fail)?;
         let outcome = compare(&path, output.content).map_err(fail)?;
         if outcome != Outcome::Unchanged {
             let file = prepare(&path, output.content, outcome).map_err(fail)?;
@@ -106,8 +112,20 @@ pub fn write_all(outputs: &[Output<'_>]) -> Result<Vec<Outcome>, WriteError> {
 }
 
 /// Follows symbolic links to an existing file.
-fn real_path(path: &Path) -> PathBuf {
-    fs_err::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+///
+/// # Errors
+/// When a link leads nowhere: whether the link or what it names is to be made, nobody said.
+fn real_path(path: &Path) -> io::Result<PathBuf> {
+    match std::fs::canonicalize(path) {
+        Ok(real) => Ok(real),
+        Err(error) if std::fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink()) => {
+            let leads = std::fs::read_link(path)
+                .map_or_else(|_| String::new(), |to| format!(", to {}", to.display()));
+            let text = format!("it is a symbolic link that leads nowhere{leads} ({error})");
+            Err(io::Error::new(io::ErrorKind::InvalidInput, text))
+        }
+        Err(_) => Ok(path.to_owned()),
+    }
 }
 
 fn compare(path: &Path, content: &[u8]) -> io::Result<Outcome> {
@@ -115,6 +133,11 @@ fn compare(path: &Path, content: &[u8]) -> io::Result<Outcome> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Outcome::Created),
         Err(error) => Err(error),
         Ok(metadata) if metadata.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
+        // A pipe would keep the run waiting, and a device must not be replaced by a file.
+        Ok(metadata) if !metadata.is_file() => {
+            let text = "it is a device, a pipe or a socket, not a regular file";
+            Err(io::Error::new(io::ErrorKind::InvalidInput, text))
+        }
         // A file of another length differs; a file that cannot be read is replaced.
         Ok(metadata) if metadata.len() != content.len() as u64 => Ok(Outcome::Replaced),
         Ok(_) => match std::fs::read(path) {
@@ -196,6 +219,22 @@ mod tests {
         assert!(std::fs::symlink_metadata(&link).expect("link").is_symlink());
         assert_eq!(std::fs::read_to_string(&path).expect("read"), "two");
         assert_eq!(mode(&path), 0o640);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_no_regular_file_is_left_alone() {
+        let folder = tempfile::tempdir().expect("folder");
+        let lost = folder.path().join("lost");
+        std::os::unix::fs::symlink(folder.path().join("nowhere"), &lost).expect("link");
+        let device = folder.path().join("device");
+        std::os::unix::fs::symlink("/dev/null", &device).expect("link");
+        for (path, said) in [(&lost, "leads nowhere"), (&device, "not a regular file")] {
+            let error = write(path, "new").expect_err("refused").to_string();
+            assert!(error.contains(said), "{error}");
+            assert!(std::fs::symlink_metadata(path).expect("there").is_symlink());
+        }
+        assert_eq!(std::fs::read_dir(folder.path()).expect("list").count(), 2, "no leftovers");
     }
 
     #[test]

@@ -12,6 +12,8 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
+use cuda_lock_constraint::text::is_obeyed;
+
 pub use mask::mask_credentials;
 pub use render::Style;
 pub use source::{Position, Source};
@@ -238,7 +240,7 @@ impl std::error::Error for Diagnostics {}
 fn clean(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in mask_credentials(text).chars() {
-        if c.is_control() {
+        if is_obeyed(c) {
             out.extend(c.escape_default());
         } else {
             out.push(c);

@@ -12,7 +12,7 @@
 //! | module | what |
 //! | --- | --- |
 //! | `model` | the result, the same for all kinds |
-//! | `text`, `decode`, `shell` | text with its way back to the file, character encodings, words of a shell |
+//! | `text`, `decode`, `shell`, `variables` | text with its way back to the file, character encodings, words of a shell, how far variables are replaced |
 //! | `link`, `options` | a URL or path, an option, as pip reads them |
 //! | `requirements`, `tables`, `conda`, `script`, `yaml`, `environment`, `pyproject`, `poetry`, `locks`, `dockerfile`, `ci`, `commands` | the kinds of files |
 //! | `foreign` | files that are known and not read |
@@ -50,12 +50,13 @@ mod syntax_error;
 mod tables;
 mod text;
 mod toml_doc;
+mod variables;
 mod yaml;
 mod yaml_flow;
 
+pub use cuda_lock_constraint::secret::redact;
 pub use decode::{Encoding, decode, encode};
 pub use foreign::{NotRead, not_read};
-pub use link::redact;
 pub use linkage::{Unresolved, unresolved};
 pub use loader::{DiskLoader, FileLoader, LoadError, MemoryLoader};
 pub use model::{

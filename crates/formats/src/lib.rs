@@ -16,9 +16,12 @@ mod document;
 pub mod input;
 pub mod lock_diff;
 pub mod manifest;
+#[cfg(test)]
+mod mutants;
 pub mod onnx_model;
 pub mod problem;
 pub mod pylock;
+pub mod regular;
 pub mod requirements_out;
 pub mod rewrite;
 pub mod schema;

@@ -18,13 +18,15 @@ mod requirement;
 mod solve_machine;
 mod target;
 
+pub use cuda_lock_constraint::solve::{Prerelease, Resolution};
+
 pub use audit::{AuditIgnore, AuditLevel, AuditSettings};
 pub use environment::{Environment, PythonRequest};
-pub use index::{Index, IndexFormat, IndexLocation};
+pub use index::{DirectSource, Index, IndexFormat, IndexLocation};
 pub use machine::{MachineTable, SystemWish};
 pub use metadata::StaticMetadata;
 pub use model::Model;
-pub use options::{ExcludeNewer, Options, Prerelease, ResolutionMode};
+pub use options::{BuildName, ExcludeNewer, Options};
 pub use parse::Manifest;
 pub use pytorch::{Backends, Pytorch};
 pub use target::{Target, TargetError, TargetSpec};

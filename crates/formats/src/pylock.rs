@@ -10,7 +10,9 @@ mod read;
 mod read_tool;
 mod write;
 
-pub use metadata::{LockMetadata, LockedConstraint, LockedIndex, LockedMachine};
+pub use metadata::{
+    LockMetadata, LockedBuild, LockedConstraint, LockedIndex, LockedMachine, LockedPassed,
+};
 pub use model::{
     LockedArchive, LockedDependency, LockedDirectory, LockedFile, LockedPackage, LockedVcs, Origin,
     Pylock, strip_credentials,

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 
 use cuda_lock_constraint::name::Name;
 
-use crate::pylock::{LockedFile, LockedPackage, Origin, Pylock, strip_credentials};
+use crate::pylock::{LockedBuild, LockedFile, LockedPackage, Origin, Pylock, strip_credentials};
 
 /// What the lock does not know.
 #[derive(Clone, Copy, Debug)]
@@ -54,6 +54,8 @@ pub fn requirements_txt(
         let names: Vec<&str> = unhashed.iter().map(|name| name.as_str()).collect();
         let _ = writeln!(out, "# Without digests, which these have none of: {}", names.join(", "));
     }
+    let built = lock.tool.as_ref().map(|tool| tool.built.as_slice()).unwrap_or_default();
+    build_lines(&mut out, built);
     index_lines(&mut out, lock, &packages, style.pip_default);
     for package in packages {
         out.push_str(&pin(package)?);
@@ -80,6 +82,34 @@ pub fn requirements_txt(
         }
     }
     Ok(out)
+}
+
+/// What is built, what that needs, and in which order it is installed then.
+fn build_lines(out: &mut String, built: &[LockedBuild]) {
+    for package in built {
+        let needs = if package.needs.is_empty() {
+            String::new()
+        } else {
+            format!(": that needs {}", package.needs.join(", "))
+        };
+        let _ = writeln!(out, "# {} is built when it is installed{needs}", package.name);
+    }
+    let within: Vec<&str> = built
+        .iter()
+        .filter(|package| package.in_environment)
+        .map(|package| package.name.as_str())
+        .collect();
+    if !within.is_empty() {
+        let names = within.join(", ");
+        let _ = writeln!(
+            out,
+            "# Install everything but {names} first, with setuptools and wheel; then this file with"
+        );
+        let _ = writeln!(
+            out,
+            "# --no-build-isolation: the build must find what is pinned here, not something newer"
+        );
+    }
 }
 
 /// `--index-url`, `--extra-index-url` and `--find-links`, as few as will do.
@@ -138,6 +168,11 @@ fn pin(package: &LockedPackage) -> Result<String, RequirementsError> {
         }
     };
     let address = address.ok_or(RequirementsError::NotPinned(name))?;
+    // PEP 508 knows addresses only; pip takes a path as a line of its own.
+    if !address.contains("://") {
+        let is_path = address.starts_with(['.', '/']) || address.contains(':');
+        return Ok(if is_path { address } else { format!("./{address}") });
+    }
     // A marker after an address needs the space that the caller writes before its `;`.
     Ok(format!("{name} @ {address}"))
 }

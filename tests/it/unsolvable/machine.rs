@@ -214,7 +214,7 @@ fn win_07() {
     insta::assert_snapshot!(checked("WIN-07"), @r#"
     error: tensorflow-gpu==2.12.0 cannot be installed
 
-      tensorflow-gpu-2.12.0.tar.gz does not say what it needs: its requirements are known only after building it, because its PKG-INFO promises that only from metadata version 2.2 on, and states 2.1; state that in [metadata.tensorflow-gpu] of env.toml, or choose a release with a wheel
+      tensorflow-gpu is retired: from 2.12 on it is an empty source distribution that fails to build; use tensorflow, on Linux with its extra and-cuda
 
     help: this change makes it solvable (it was tried):
       1. env.toml:5: dependencies "tensorflow-gpu==2.10.1" instead of "tensorflow-gpu==2.12.0"  gives tensorflow-gpu 2.10.1
@@ -330,8 +330,9 @@ fn arm_04() {
       torch 2.9.1 is built for the CPU
           torch 2.9.1 from PyPI is built for the CPU on linux-aarch64; torch/version.py and libtorch_python.so of one wheel per release and platform, 1.8.0 to 2.15.0
 
-    help: this change makes it solvable (it was tried):
+    help: any one of these makes it solvable (each was tried):
       1. env.toml:5: dependencies "torch==2.11.0" instead of "torch==2.9.1"  gives torch 2.11.0
+      2. env.toml:15: [pytorch] backends ["cu130"] instead of false  gives torch 2.9.1+cu130
     "#);
 }
 

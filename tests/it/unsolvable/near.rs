@@ -194,6 +194,8 @@ fn all_of_the_proof_and_all_of_it_for_programs() {
           "packages": [],
           "loading": [],
           "warnings": [],
+          "passed_over": [],
+          "built": [],
           "headline": "a and b do not go together",
           "conflict": [
             {

@@ -56,8 +56,8 @@ fn fam_10() {
     help: any one of these makes it solvable (each was tried):
       1. env.toml:3: python "3.12" instead of "3.13"  gives torchvision 0.20.1
       2. env.toml:6: dependencies "torchvision==0.21.0" instead of "torchvision==0.20.1"
-         env.toml:5: dependencies "torch==2.6.0" instead of "torch==2.5.1"
-         env.toml:7: dependencies "torchaudio==2.6.0" instead of "torchaudio==2.5.1"  gives torchvision 0.21.0, torch 2.6.0, torchaudio 2.6.0
+         env.toml:7: dependencies "torchaudio==2.6.0" instead of "torchaudio==2.5.1"
+         env.toml:5: dependencies "torch==2.6.0" instead of "torch==2.5.1"  gives torchvision 0.21.0, torchaudio 2.6.0, torch 2.6.0
     "#);
 }
 

@@ -185,9 +185,13 @@ fn cudnn_08() {
     insta::assert_snapshot!(checked("CUDNN-08"), @r#"
     error: torch==2.6.0 and whisperx==3.3.1 do not go together
 
+      faster-whisper 1.1.0 needs ctranslate2 >=4.0,<5
+          METADATA of faster-whisper 1.1.0: ctranslate2<5,>=4.0
       whisperx 3.3.1 needs ctranslate2 <4.5.0
           METADATA of whisperx 3.3.1: ctranslate2<4.5.0
-      ctranslate2 3.20.0 to 4.4.0 needs cuDNN 8
+      whisperx 3.3.1 needs faster-whisper==1.1.0
+          METADATA of whisperx 3.3.1: faster-whisper==1.1.0
+      ctranslate2 4.0.0 to 4.4.0 needs cuDNN 8
           ctranslate2 4.4.0 uses cuDNN 8 or a newer 8.x; libctranslate2 of one wheel per release: opens libcublas.so.12 and libcudnn.so.8
       torch 2.6.0 needs cuDNN 9.1.0.70
           METADATA of torch 2.6.0: nvidia-cudnn-cu12 (==9.1.0.70)

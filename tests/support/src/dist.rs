@@ -13,6 +13,8 @@ pub struct Dist {
     pub(crate) metadata_version: String,
     pub(crate) dynamic: Vec<String>,
     pub(crate) raw_metadata: Option<String>,
+    pub(crate) files: Vec<(String, String)>,
+    pub(crate) bytes: Option<Vec<u8>>,
     pub(crate) yanked: Option<String>,
     pub(crate) uploaded: Option<String>,
     pub(crate) size: Option<u64>,
@@ -30,6 +32,8 @@ impl Dist {
             metadata_version: metadata_version.to_owned(),
             dynamic: Vec::new(),
             raw_metadata: None,
+            files: Vec::new(),
+            bytes: None,
             yanked: None,
             uploaded: None,
             size: None,
@@ -53,6 +57,20 @@ impl Dist {
     #[must_use]
     pub fn sdist() -> Self {
         Self::new(None, "2.2")
+    }
+
+    /// Makes an sdist of exactly these bytes.
+    #[must_use]
+    pub fn bytes(mut self, bytes: Vec<u8>) -> Self {
+        self.bytes = Some(bytes);
+        self
+    }
+
+    /// Adds a file to an sdist, below its top folder.
+    #[must_use]
+    pub fn file(mut self, path: &str, text: &str) -> Self {
+        self.files.push((path.to_owned(), text.to_owned()));
+        self
     }
 
     /// Adds a `Requires-Dist`.

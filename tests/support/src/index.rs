@@ -106,7 +106,8 @@ impl Index {
             };
             (Body::Wheel, wheel.len(), digest)
         } else {
-            let bytes = sdist::archive(&filename, &text);
+            let bytes = dist.bytes.clone();
+            let bytes = bytes.unwrap_or_else(|| sdist::archive(&filename, &text, &dist.files));
             let (size, digest) = (bytes.len() as u64, sha256(&bytes));
             (Body::Bytes(bytes), size, digest)
         };

@@ -86,7 +86,7 @@ fn file(row: Row, texts: &[Arc<str>]) -> File {
             file.body = Body::Wheel;
         }
         Some(text) => {
-            let bytes = sdist::archive(&file.filename, &text);
+            let bytes = sdist::archive(&file.filename, &text, &[]);
             file.size = bytes.len() as u64;
             file.sha256 = Some(sha256(&bytes));
             file.body = Body::Bytes(bytes);

@@ -2,11 +2,11 @@
 
 mod around;
 mod ask;
+mod folder;
 mod gather;
 mod indexes;
 mod installed;
 mod levels;
-mod libraries;
 mod machine;
 mod mend;
 mod subject;
@@ -15,19 +15,17 @@ mod write;
 use std::sync::Arc;
 use std::time::Duration;
 
+use cuda_lock_commands::{Failure, plan};
 use cuda_lock_constraint::audit::{Code, Severity, audit};
 use cuda_lock_constraint::catalog::Catalog;
 use cuda_lock_constraint::repair::look_ahead;
-use cuda_lock_fetcher::{FetcherConfig, Mode};
+use cuda_lock_fetcher::{Fetcher, FetcherConfig};
 use cuda_lock_formats::input::Input;
 
 use crate::args::{Audit, AuditFormat};
 use crate::exit::Exit;
-use crate::fetching;
 use crate::output::audit::{self as output, Report};
-use crate::output::message;
 use crate::output::progress::Progress;
-use crate::plan;
 use ask::{Asked, ask};
 use indexes::Indexes;
 use installed::WithInstalled;
@@ -37,23 +35,23 @@ use mend::{Case, Mended};
 use subject::{Overlay, Subject};
 
 /// Runs the command.
-pub fn run(args: &Audit) -> Exit {
-    if let Some(code) = &args.explain {
-        return explain(code);
-    }
-    match judge(args) {
-        Ok(exit) | Err(exit) => exit,
+///
+/// # Errors
+/// When there is no report.
+pub fn run(args: &Audit) -> Result<Exit, Failure> {
+    match &args.explain {
+        Some(code) => explain(code),
+        None => judge(args),
     }
 }
 
-fn explain(code: &str) -> Exit {
-    if let Some(code) = Code::find(code) {
-        output::line(code.markdown());
-        return Exit::Ok;
-    }
-    message::error(format_args!("there is no code '{code}'"));
-    message::help(format_args!("the codes are {}", levels::all_codes()));
-    Exit::BadInput
+fn explain(code: &str) -> Result<Exit, Failure> {
+    let code = Code::find(code).ok_or_else(|| {
+        Failure::argument(format!("there is no code '{code}'"))
+            .with_help(format!("the codes are {}", levels::all_codes()))
+    })?;
+    output::line(code.markdown());
+    Ok(Exit::Ok)
 }
 
 /// What all files of a run share.
@@ -65,19 +63,13 @@ struct Auditor<'a> {
     catalog: Arc<dyn Catalog>,
 }
 
-fn judge(args: &Audit) -> Result<Exit, Exit> {
+fn judge(args: &Audit) -> Result<Exit, Failure> {
     write::check(args)?;
     let given = machine::given(args)?;
     let levels = Levels::new(args, &given.settings)?;
     let mut indexes =
-        Indexes::new(args.default_index.as_deref(), &args.only_index).map_err(|why| {
-            message::error(why);
-            Exit::BadInput
-        })?;
-    indexes.reach(plan::known().map_err(|why| {
-        message::diagnostics(&why);
-        Exit::BadInput
-    })?);
+        Indexes::new(args.default_index.as_deref(), &args.only_index).map_err(Failure::argument)?;
+    indexes.reach(plan::known()?);
     let subjects = subject::all(args)?;
     let mut overlay = Overlay::default();
     let inputs: Vec<(Input, Vec<Asked>)> = subjects
@@ -92,8 +84,9 @@ fn judge(args: &Audit) -> Result<Exit, Exit> {
         indexes.add_known();
     }
     let progress = Arc::new(Progress::new(true));
-    let fetcher = fetching::open(config(args, &indexes), &progress)?;
-    let mut catalog = WithInstalled::new(Arc::clone(&fetcher));
+    let fetcher = Fetcher::new(config(args, &indexes), progress.clone());
+    let fetcher = Arc::new(fetcher.map_err(Failure::system)?);
+    let mut catalog = WithInstalled::new(fetcher.clone());
     for (input, _) in &inputs {
         catalog.add(input, &mut indexes);
     }
@@ -123,6 +116,8 @@ fn judge(args: &Audit) -> Result<Exit, Exit> {
             auditor.judge_only(&input, asked, &mut report);
         }
     }
+    // A damaged copy of a page shows as releases without files: what was judged by it was not judged.
+    report.unchecked.extend(auditor.catalog.fault().map(|fault| fault.to_string()));
     progress.clear();
     fetcher.finish();
     auditor.levels.apply(&mut report);
@@ -177,8 +172,7 @@ impl Auditor<'_> {
             self.complete(asked);
             let sources = self.indexes.for_solving(&asked.question.indexes);
             look_ahead(&asked.question, &sources, &self.catalog);
-            let mut verdict = audit(&asked.question, &*self.catalog);
-            libraries::judge(&input, asked, &mut verdict);
+            let verdict = audit(&asked.question, &*self.catalog);
             let mut fixes = Vec::new();
             if !self.args.no_solve {
                 let case = Case { subject, overlay, input: &input, asked, verdict: &verdict };
@@ -207,8 +201,7 @@ impl Auditor<'_> {
         let place = gather::input(input, report);
         for mut asked in all {
             self.complete(&mut asked);
-            let mut verdict = audit(&asked.question, &*self.catalog);
-            libraries::judge(input, &asked, &mut verdict);
+            let verdict = audit(&asked.question, &*self.catalog);
             gather::verdict(input, &asked, verdict, Vec::new(), place, report);
         }
     }
@@ -222,15 +215,9 @@ impl Auditor<'_> {
 
 fn config(args: &Audit, indexes: &Indexes) -> FetcherConfig {
     let mut config = FetcherConfig::new(indexes.configs.clone());
-    config.cache_dir.clone_from(&args.network.cache_dir);
-    config.no_cache = args.network.no_cache;
-    config.mode = match (args.network.offline, args.network.refresh) {
-        (true, _) => Mode::Offline,
-        (false, true) => Mode::Refresh,
-        (false, false) => Mode::Online,
-    };
+    args.network.typed().apply(&mut config);
     // An index that does not answer is said to be unchecked; nobody should wait long for that.
-    config.patience.retries = 1;
-    config.patience.connect = Duration::from_secs(5);
+    config.patience.retries = 0;
+    config.patience.connect = Duration::from_millis(2500);
     config.with_environment()
 }

@@ -1,187 +1,54 @@
-//! `cuda-lock diff`: what moved between two locks.
+//! `cuda-lock diff`, in words.
 
-mod git;
-
-use std::collections::BTreeSet;
 use std::io::Write as _;
-use std::path::Path;
 
-use cuda_lock_formats::lock_diff::LockDiff;
-use cuda_lock_formats::pylock::Pylock;
-use serde::Serialize;
+use cuda_lock_commands::Failure;
+use cuda_lock_commands::diff::{Report, Request, compare};
 
 use crate::args::{Diff, DiffFormat};
 use crate::exit::Exit;
-use crate::output::message;
-
-/// A lock as it was named on the command line, and what it holds; `None` when it did not exist then.
-struct Side {
-    name: String,
-    lock: Option<Pylock>,
-}
-
-/// `cuda-lock diff --format json`.
-#[derive(Serialize)]
-struct Report {
-    /// Version of this shape.
-    schema: u32,
-    /// One entry for each pair of locks.
-    locks: Vec<Entry>,
-}
-
-/// One pair.
-#[derive(Serialize)]
-struct Entry {
-    old: String,
-    new: String,
-    #[serde(flatten)]
-    diff: LockDiff,
-}
+use crate::output::json;
 
 /// Runs the command.
-pub fn run(args: &Diff) -> Exit {
-    match compare(args) {
-        Ok(exit) | Err(exit) => exit,
-    }
-}
-
-fn compare(args: &Diff) -> Result<Exit, Exit> {
-    let pairs = match &args.git {
-        Some(revision) => since(revision, &args.locks).map_err(fail)?,
-        None => vec![named(&args.locks).map_err(fail)?],
-    };
-    let mut entries = Vec::new();
-    for (old, new) in &pairs {
-        if args.deny_regressions {
-            knows_the_system(old).and_then(|()| knows_the_system(new)).map_err(fail)?;
+///
+/// # Errors
+/// When the locks cannot be compared.
+pub fn run(args: &Diff) -> Result<Exit, Failure> {
+    let request = match (&args.git, args.locks.as_slice()) {
+        (Some(revision), files) => {
+            Request::Since { revision: revision.clone(), files: files.to_vec() }
         }
-        let empty = Pylock::new();
-        let diff =
-            LockDiff::new(old.lock.as_ref().unwrap_or(&empty), new.lock.as_ref().unwrap_or(&empty));
-        entries.push(Entry { old: old.name.clone(), new: new.name.clone(), diff });
-    }
-    let worse = entries.iter().any(|entry| !entry.diff.regressions.is_empty());
-    print(args.format, entries);
-    Ok(if worse && args.deny_regressions { Exit::No } else { Exit::Ok })
-}
-
-fn fail(why: String) -> Exit {
-    message::error(why);
-    Exit::BadInput
-}
-
-/// OLD and NEW of the command line.
-fn named(names: &[String]) -> Result<(Side, Side), String> {
-    let [old, new] = names else {
-        return Err("name two locks, OLD and NEW, or a revision with --git".to_owned());
-    };
-    Ok((side(old)?, side(new)?))
-}
-
-/// A file, or REVISION:FILE. A file of that name wins.
-fn side(name: &str) -> Result<Side, String> {
-    let path = Path::new(name);
-    let text = match name.split_once(':') {
-        Some((revision, file)) if !path.exists() => {
-            git::file(revision, file)?.ok_or_else(|| format!("{revision} has no file {file}"))?
+        (None, [old, new]) => Request::Two(old.clone(), new.clone()),
+        (None, _) => {
+            let text = "name two locks, OLD and NEW, or a revision with --git";
+            return Err(Failure::argument(text));
         }
-        _ => fs_err::read(path).map_err(|error| error.to_string())?,
     };
-    Ok(Side { name: name.to_owned(), lock: Some(parse(&text, name)?) })
+    let report = compare(&request, args.deny_regressions)?;
+    let worse = args.deny_regressions && report.has_regressions();
+    print(args.format, &report);
+    Ok(if worse { Exit::No } else { Exit::Ok })
 }
 
-/// Every lock of the folder, or those that are named, at a revision and now. One that is new or gone is compared with
-/// nothing.
-fn since(revision: &str, names: &[String]) -> Result<Vec<(Side, Side)>, String> {
-    let mut files: BTreeSet<String> = names.iter().cloned().collect();
-    if files.is_empty() {
-        let here = fs_err::read_dir(".").map_err(|error| error.to_string())?;
-        let here = here.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-        files = here.chain(git::names(revision)?).filter(|name| is_lock(name)).collect();
-    }
-    if files.is_empty() {
-        return Err(format!("there is no pylock.toml here, and none at {revision}"));
-    }
-    if let Some(file) = files.iter().find(|file| Path::new(file).is_absolute()) {
-        return Err(format!("{file}: with --git, name files from the current folder"));
-    }
-    files
-        .into_iter()
-        .map(|file| {
-            let name = format!("{revision}:{file}");
-            let old = git::file(revision, &format!("./{file}"))?
-                .map(|text| parse(&text, &name))
-                .transpose()?;
-            let new = match fs_err::read(&file) {
-                Ok(text) => Some(parse(&text, &file)?),
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
-                Err(error) => return Err(error.to_string()),
-            };
-            if old.is_none() && new.is_none() {
-                return Err(format!("there is no {file} here, and none at {revision}"));
-            }
-            Ok((Side { name, lock: old }, Side { name: file, lock: new }))
-        })
-        .collect()
-}
-
-/// The names that PEP 751 gives to locks.
-fn is_lock(name: &str) -> bool {
-    let middle = name.strip_prefix("pylock.").and_then(|rest| rest.strip_suffix("toml"));
-    middle.is_some_and(|middle| middle.is_empty() || middle.ends_with('.') && middle.len() > 1)
-}
-
-fn parse(bytes: &[u8], name: &str) -> Result<Pylock, String> {
-    Pylock::parse_bytes(bytes, name)
-        .map_err(|why| why.iter().map(|problem| problem.one_line()).collect::<Vec<_>>().join("\n"))
-}
-
-fn knows_the_system(side: &Side) -> Result<(), String> {
-    match &side.lock {
-        Some(lock) if lock.tool.is_none() => Err(format!(
-            "--deny-regressions: {} has no [tool.cuda-lock], so its minimum driver is not known",
-            side.name
-        )),
-        _ => Ok(()),
-    }
-}
-
-fn print(format: DiffFormat, entries: Vec<Entry>) {
-    let mut out = anstream::stdout();
+fn print(format: DiffFormat, report: &Report) {
     if format == DiffFormat::Json {
-        if let Ok(text) = serde_json::to_string_pretty(&Report { schema: 1, locks: entries }) {
-            let _ = writeln!(out, "{text}");
-        }
+        json::print(report);
         return;
     }
-    let several = entries.len() > 1;
-    for (place, entry) in entries.iter().enumerate() {
+    let mut out = crate::output::stdout();
+    let several = report.locks.len() > 1;
+    for (place, pair) in report.locks.iter().enumerate() {
         if several {
             let line = if place > 0 { "\n" } else { "" };
             let _ = match format {
-                DiffFormat::Markdown => writeln!(out, "{line}### {}\n", entry.new),
-                _ => writeln!(out, "{line}{}:", entry.new),
+                DiffFormat::Markdown => writeln!(out, "{line}### {}\n", pair.new),
+                _ => writeln!(out, "{line}{}:", pair.new),
             };
         }
         let text = match format {
-            DiffFormat::Markdown => entry.diff.markdown(),
-            _ => entry.diff.text(),
+            DiffFormat::Markdown => pair.diff.markdown(),
+            _ => pair.diff.text(),
         };
         let _ = write!(out, "{text}");
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn locks_have_the_names_of_pep_751() {
-        for name in ["pylock.toml", "pylock.edge.toml", "pylock.a-b.toml"] {
-            assert!(is_lock(name), "{name}");
-        }
-        for name in ["pylock..toml", "pylock.edge", "pylock.xtoml", "xpylock.toml", "env.toml"] {
-            assert!(!is_lock(name), "{name}");
-        }
     }
 }

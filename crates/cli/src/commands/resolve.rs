@@ -1,304 +1,206 @@
-//! `cuda-lock resolve`: env.toml becomes pylock.toml and requirements.txt.
+//! `cuda-lock resolve`, in words.
 
 use std::io::Write as _;
-use std::path::PathBuf;
 use std::sync::Arc;
 
-use cuda_lock_constraint::audit::Finding;
-use cuda_lock_constraint::fix;
-use cuda_lock_constraint::solve::{Conflict, Problem, Solution, SolveError};
-use cuda_lock_formats::atomic::{Outcome, Output, write_all};
-use cuda_lock_formats::diagnostic::mask_credentials;
-use cuda_lock_formats::manifest::{ExcludeNewer, Manifest};
-use cuda_lock_formats::pylock::Pylock;
+use cuda_lock_commands::Failure;
+use cuda_lock_commands::check::{Checked, Remark};
+use cuda_lock_commands::resolve::{Refusal, Report, Solved, Unsolved};
+use cuda_lock_commands::run::Run;
+use cuda_lock_constraint::solve::Conflict;
+use cuda_lock_formats::atomic::Outcome;
 
 use crate::args::{Format, Resolve};
-use crate::commands::check;
-use crate::digests;
 use crate::exit::Exit;
-use crate::fetching;
-use crate::judged;
-use crate::kept::Kept;
-use crate::lock::Answer;
 use crate::output::progress::Progress;
-use crate::output::{conflict, fixes, json, message, stack};
-use crate::plan::{self, Plan};
-use crate::problem::{self, Answers};
-use crate::run::Run;
-
-/// A file that is to be written.
-struct Written {
-    path: PathBuf,
-    content: String,
-}
+use crate::output::{conflict, fixes, json, message, rejected, sdists, stack};
 
 /// Runs the command.
-pub fn run(args: &Resolve) -> Exit {
-    match resolve(args) {
-        Ok(exit) | Err(exit) => exit,
-    }
-}
-
-fn resolve(args: &Resolve) -> Result<Exit, Exit> {
-    match &args.problem {
-        Some(path) => {
-            let (args, manifest, answers) = problem::read(args, path)?;
-            resolve_with(&args, &manifest, &answers)
-        }
-        None => {
-            let answers = Answers::of_indexes(args.save_problem.is_some());
-            resolve_with(args, &plan::read_manifest(&args.manifest)?, &answers)
-        }
-    }
-}
-
-fn resolve_with(args: &Resolve, manifest: &Manifest, answers: &Answers) -> Result<Exit, Exit> {
-    let exclude_newer = exclude_newer(args)?;
-    let kept = Kept::new(&args.upgrade).map_err(|text| {
-        message::error(text);
-        Exit::BadInput
-    })?;
-    let sources = plan::sources(manifest, &args.manifest).map_err(Exit::bad_input)?;
-    if sources.all.is_empty() {
-        return Err(Exit::bad_input(plan::none_left(manifest)));
-    }
-    let names: Vec<Option<&str>> = match &args.target {
-        Some(name) => vec![Some(name.as_str())],
-        None => manifest.target_names(),
-    };
-    let plans = names
-        .into_iter()
-        .map(|name| plan::plan(manifest, name, &sources, exclude_newer.as_ref()))
-        .collect::<Result<Vec<Plan>, _>>()
-        .map_err(Exit::bad_input)?;
+///
+/// # Errors
+/// When there is no report.
+pub fn run(args: &Resolve) -> Result<Exit, Failure> {
     let progress = Arc::new(Progress::new(args.quiet));
-    let mut fetcher = None;
-    let catalog = answers.catalog(&sources, || {
-        let config = plan::fetcher(manifest, &sources, &args.network);
-        fetching::open(config, &progress).inspect(|opened| fetcher = Some(Arc::clone(opened)))
-    })?;
-    let run = Run {
-        args,
-        manifest,
-        sources: &sources,
-        kept: &kept,
-        catalog,
-        answers,
-        fetcher: fetcher.clone(),
+    let run = match &args.problem {
+        Some(file) => Run::replay(file, progress.clone())?,
+        None => Run::open(args.request()?, progress.clone())?,
     };
-    // As they are now: the run may replace them.
-    let locks = answers.noted_locks(&plans, |plan| run.paths(plan).lock);
-    let outcome =
-        if args.check { check::all(&run, &plans, &progress) } else { run.all(&plans, &progress) };
+    let outcome = if args.check {
+        run.check().map(|checked| {
+            progress.clear();
+            print_check(args, &checked)
+        })
+    } else {
+        run.resolve().and_then(|report| {
+            progress.clear();
+            print(args, &run, &report)
+        })
+    };
     progress.clear();
-    if let Some(fetcher) = fetcher {
-        fetcher.finish();
+    run.finish();
+    if let Some(path) = &args.save_problem {
+        run.save(path)?;
+        if !args.quiet {
+            let path = path.display();
+            message::help(format_args!(
+                "the problem is in {path}; solve it again with: cuda-lock resolve --problem {path}"
+            ));
+        }
     }
-    problem::save(args, manifest, answers, (&plans, locks))?;
     outcome
 }
 
-impl Run<'_> {
-    /// Solves every target, then writes all files or none.
-    fn all(&self, plans: &[Plan], progress: &Progress) -> Result<Exit, Exit> {
-        let mut files = Vec::new();
-        let mut reports = Vec::new();
-        let mut exit = Exit::Ok;
-        let mut decisions = 0;
-        let locks: Vec<Option<Pylock>> = plans.iter().map(|plan| self.existing(plan)).collect();
-        let work: Vec<(&Plan, Option<&Pylock>)> =
-            plans.iter().zip(locks.iter().map(Option::as_ref)).collect();
-        let parties = self.agreed(&work);
-        progress.clear();
-        for ((plan, lock), party) in work.into_iter().zip(parties) {
-            let paths = self.paths(plan);
-            match party.outcome {
-                Ok((problem, mut solution)) => {
-                    decisions += solution.decisions;
-                    let download = self.fetcher.as_deref().filter(|_| self.args.hash_missing);
-                    let without = digests::complete(&mut solution, lock, download)
-                        .map_err(|error| Exit::unreadable(&error))?;
-                    solution.warnings.extend(without);
-                    let errors = judged::judge(&self.manifest.audit, plan, &problem, &mut solution);
-                    if !errors.is_empty() {
-                        exit = Exit::No;
-                        self.reject(plan, &errors, &mut reports);
-                        continue;
-                    }
-                    let system = solution.system_stack(&problem);
-                    let answer = Answer {
-                        manifest: self.manifest,
-                        plan,
-                        problem: &problem,
-                        sources: self.sources,
-                        solution: &solution,
-                        stack: &system,
-                    };
-                    self.name_unknown(lock, &solution);
-                    self.show(&answer, &mut reports);
-                    let lock = answer.pylock();
-                    let requirements = answer.requirements(&lock).map_err(|error| {
-                        message::error(error);
-                        Exit::No
-                    })?;
-                    files.push(Written { path: paths.lock, content: lock.to_toml() });
-                    files.push(Written { path: paths.requirements, content: requirements });
-                }
-                Err(SolveError::Conflict(found)) => {
-                    // What an index that could not be read has to say, nobody knows: that is no refusal.
-                    exit = if found.unasked.is_some() { Exit::Network } else { Exit::No };
-                    decisions += found.decisions;
-                    let problem = party.refused.as_deref().unwrap_or(&plan.problem);
-                    self.refuse((plan, problem), &found, &mut reports);
-                }
-                Err(SolveError::Catalog(error)) => return Err(Exit::unreadable(&error)),
+/// Prints what became of each target, and writes the files when there is an answer for all of them.
+fn print(args: &Resolve, run: &Run, report: &Report<'_>) -> Result<Exit, Failure> {
+    report.notes.iter().for_each(message::warning);
+    let mut targets = Vec::new();
+    for target in &report.targets {
+        match &target.outcome {
+            Ok(solved) => show(args, solved, &mut targets),
+            Err(Unsolved::Refused(refusal)) => refuse(args, run, refusal, &mut targets),
+            Err(Unsolved::Rejected(why)) if args.format == Format::Json => {
+                targets.push(json::rejected(why));
             }
-        }
-        if self.args.format == Format::Json {
-            let work = self.args.stats.then(|| self.work(decisions));
-            print_json(&json::Report { schema: 1, targets: reports, work });
-        } else if self.args.stats {
-            message::line(self.work(decisions));
-        }
-        if exit == Exit::Ok && !self.args.dry_run {
-            self.write(&files)?;
-        }
-        Ok(exit)
-    }
-
-    /// Says why what was solved is no answer.
-    fn reject(&self, plan: &Plan, errors: &[Finding], reports: &mut Vec<json::TargetReport>) {
-        let target = plan.spec.name.as_deref();
-        if self.args.format == Format::Json {
-            reports.push(json::rejected(target, errors));
-        } else {
-            judged::print(target, errors);
+            Err(Unsolved::Rejected(why)) => rejected::print(why.target.as_deref(), &why.errors),
         }
     }
+    let work = || json::Work::new(report.decisions, run.stats());
+    if args.format == Format::Json {
+        json::print(&json::Report { schema: 1, targets, work: args.stats.then(work) });
+    } else if args.stats {
+        message::line(work());
+    }
+    if !report.is_solved() {
+        return Ok(if report.is_unread() { Exit::Network } else { Exit::No });
+    }
+    if !args.dry_run && args.problem.is_none() {
+        write(args, report)?;
+    }
+    Ok(Exit::Ok)
+}
 
-    fn name_unknown(&self, lock: Option<&Pylock>, solution: &Solution) {
-        let locked = lock.map(|lock| lock.packages.as_slice()).unwrap_or_default();
-        let known = |name| {
-            solution.builds.contains_key(&name) || locked.iter().any(|package| package.name == name)
+fn show(args: &Resolve, solved: &Solved<'_>, targets: &mut Vec<json::TargetReport>) {
+    for name in &solved.unknown {
+        message::warning(format_args!("--upgrade-package {name}: nothing here needs {name}"));
+    }
+    let answer = &solved.answer;
+    if !args.quiet {
+        answer.solution.warnings.iter().for_each(message::warning);
+        answer.passed.iter().for_each(|passed| message::warning(&passed.text));
+    }
+    if args.format == Format::Json {
+        targets.push(json::solved(answer));
+        return;
+    }
+    if args.quiet {
+        return;
+    }
+    let target = answer.plan.spec.name.as_ref().map(|name| format!(" for {name}"));
+    let count = answer.solution.builds.len();
+    let mut out = crate::output::stdout();
+    let _ = writeln!(out, "Resolved {count} packages{}:\n", target.unwrap_or_default());
+    stack::print(answer);
+    let _ = writeln!(out);
+    if args.dry_run || args.problem.is_some() {
+        for (name, chosen) in &answer.solution.builds {
+            let _ = writeln!(out, "{name}=={}", chosen.version);
+        }
+    }
+}
+
+/// Says why there is no answer, then looks for changes after which there is one.
+fn refuse(args: &Resolve, run: &Run, refusal: &Refusal<'_>, targets: &mut Vec<json::TargetReport>) {
+    let json = args.format == Format::Json;
+    let sharper = if args.quiet { None } else { refusal.among_pins() };
+    let found = sharper.as_deref().unwrap_or(&refusal.conflict);
+    if !json {
+        if let Some(target) = refusal.target() {
+            message::line(format_args!("target {target}:"));
+        }
+        conflict::print(found, args.verbose);
+        sdists::offer(found);
+        name_the_asked(refusal, found);
+        if args.quiet {
+            return;
+        }
+    }
+    let remedies = refusal.remedies(found);
+    if json {
+        targets.push(json::unsolved(refusal.target(), found, remedies));
+        return;
+    }
+    fixes::print(&remedies, found, run.manifest.source().name());
+    if let Some(hint) = refusal.hint() {
+        message::help(hint);
+    }
+}
+
+/// Where a project was looked for that no index has.
+fn name_the_asked(refusal: &Refusal<'_>, found: &Conflict) {
+    for asked in refusal.asked(found) {
+        let indexes: Vec<String> =
+            asked.indexes.iter().map(|(name, address)| format!("{name} ({address})")).collect();
+        message::help(format_args!("asked for {}: {}", asked.name, indexes.join(", ")));
+    }
+}
+
+fn write(args: &Resolve, report: &Report<'_>) -> Result<(), Failure> {
+    let outcomes = report.write()?;
+    if args.quiet || args.format == Format::Json {
+        return Ok(());
+    }
+    let mut out = crate::output::stdout();
+    for (file, outcome) in outcomes {
+        let verb = match outcome {
+            Outcome::Created | Outcome::Replaced => "wrote",
+            Outcome::Unchanged => "unchanged:",
         };
-        for name in self.kept.unknown(known) {
-            message::warning(format_args!("--upgrade-package {name}: nothing here needs {name}"));
-        }
+        let _ = writeln!(out, "{verb} {}", file.path.display());
     }
-
-    fn show(&self, answer: &Answer<'_>, reports: &mut Vec<json::TargetReport>) {
-        if !self.args.quiet {
-            answer.solution.warnings.iter().for_each(message::warning);
-        }
-        if self.args.format == Format::Json {
-            reports.push(json::solved(answer));
-            return;
-        }
-        if self.args.quiet {
-            return;
-        }
-        let target = answer.plan.spec.name.as_ref().map(|name| format!(" for {name}"));
-        let count = answer.solution.builds.len();
-        let mut out = anstream::stdout();
-        let _ = writeln!(out, "Resolved {count} packages{}:\n", target.unwrap_or_default());
-        stack::print(answer);
-        let _ = writeln!(out);
-        if self.args.dry_run {
-            for (name, chosen) in &answer.solution.builds {
-                let _ = writeln!(out, "{name}=={}", chosen.version);
-            }
-        }
-    }
-
-    /// Where a project was looked for that no index has.
-    fn name_the_asked(&self, plan: &Plan, found: &Conflict) {
-        for name in found.unknown_projects() {
-            let asked: Vec<String> = plan
-                .problem
-                .asked_for(name)
-                .into_iter()
-                .filter_map(|id| self.sources.all.get(usize::from(id.0)))
-                .map(|known| {
-                    format!(
-                        "{} ({})",
-                        known.source.name,
-                        mask_credentials(known.config.url.as_str())
-                    )
-                })
-                .collect();
-            message::help(format_args!("asked for {name}: {}", asked.join(", ")));
-        }
-    }
-
-    /// Says why there is no answer, then looks for changes after which there is one.
-    fn refuse(
-        &self,
-        (plan, problem): (&Plan, &Problem),
-        found: &Conflict,
-        reports: &mut Vec<json::TargetReport>,
-    ) {
-        let target = plan.spec.name.as_deref();
-        let json = self.args.format == Format::Json;
-        // What collides besides is found by solving once more, which may ask for as much as the first time.
-        let sharper =
-            if self.args.quiet { None } else { fix::among_pins(problem, &self.catalog, found) };
-        let found = sharper.as_deref().unwrap_or(found);
-        if !json {
-            if let Some(target) = target {
-                message::line(format_args!("target {target}:"));
-            }
-            conflict::print(found, self.args.verbose);
-            self.name_the_asked(plan, found);
-            if self.args.quiet {
-                return;
-            }
-        }
-        let others = plan::other_backends(self.manifest, self.args, plan, self.answers);
-        let tried = fix::find(problem, &self.catalog, found, others, fix::Budget::default());
-        let located = fixes::located(&tried, self.manifest, plan);
-        if json {
-            reports.push(json::unsolved(target, found, &tried, located));
-        } else {
-            fixes::print(&located, &tried, found, self.manifest);
-        }
-        if !json && let Some(hint) = self.kept.hint() {
-            message::help(hint);
-        }
-    }
-
-    fn write(&self, files: &[Written]) -> Result<(), Exit> {
-        let outputs: Vec<Output<'_>> = files
-            .iter()
-            .map(|file| Output { path: &file.path, content: file.content.as_bytes() })
-            .collect();
-        let outcomes = write_all(&outputs).map_err(|error| {
-            message::error(error);
-            Exit::BadInput
-        })?;
-        if self.args.quiet || self.args.format == Format::Json {
-            return Ok(());
-        }
-        let mut out = anstream::stdout();
-        for (file, outcome) in files.iter().zip(outcomes) {
-            let verb = match outcome {
-                Outcome::Created | Outcome::Replaced => "wrote",
-                Outcome::Unchanged => "unchanged:",
-            };
-            let _ = writeln!(out, "{verb} {}", file.path.display());
-        }
-        Ok(())
-    }
+    Ok(())
 }
 
-fn exclude_newer(args: &Resolve) -> Result<Option<ExcludeNewer>, Exit> {
-    args.exclude_newer.as_ref().map(|text| text.parse()).transpose().map_err(|error| {
-        message::error(format_args!("--exclude-newer: {error}"));
-        Exit::BadInput
-    })
+fn print_check(args: &Resolve, checked: &Checked) -> Exit {
+    let json = args.format == Format::Json;
+    for remark in &checked.remarks {
+        match remark {
+            Remark::Warning(text) => message::warning(text),
+            Remark::Unsolvable { .. } | Remark::Rejected { .. } if json => {}
+            Remark::Rejected { target, errors } => rejected::print(target.as_deref(), errors),
+            Remark::Unsolvable { target, conflict: found } => {
+                if let Some(target) = target {
+                    message::line(format_args!("target {target}:"));
+                }
+                conflict::print(found, args.verbose);
+            }
+        }
+    }
+    let report = &checked.report;
+    if json {
+        json::print(report);
+    } else {
+        print_files(args.quiet, checked);
+    }
+    if report.up_to_date { Exit::Ok } else { Exit::No }
 }
 
-fn print_json(report: &json::Report) {
-    if let Ok(text) = serde_json::to_string_pretty(report) {
-        let _ = writeln!(std::io::stdout(), "{text}");
+fn print_files(quiet: bool, checked: &Checked) {
+    let mut out = crate::output::stdout();
+    for file in &checked.report.files {
+        if file.up_to_date {
+            if !quiet {
+                let _ = writeln!(out, "up to date: {}", file.path);
+            }
+            continue;
+        }
+        message::line(format_args!("stale: {}", file.path));
+        for reason in &file.reasons {
+            message::line(format_args!("  - {}", reason.text));
+        }
+    }
+    if !checked.report.up_to_date {
+        message::help(
+            "to write the files anew, keeping every pin that holds, run: cuda-lock resolve",
+        );
     }
 }

@@ -1,147 +1,24 @@
-//! `cuda-lock verify`: is what is installed what is locked, does it load, and is the GPU used?
-//!
-//! Only the Python of the environment can tell, so the checks are a script without dependencies that carries the lock's
-//! facts. It is run here, or written out for images that have no cuda-lock.
+//! `cuda-lock verify`: the Python of the environment says what it finds.
 
 use std::io::Write as _;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
-use cuda_lock_constraint::machine::{Libraries, Platform};
-use cuda_lock_constraint::rules::library;
-use cuda_lock_constraint::version::{DistVersion, SourceId};
-use cuda_lock_formats::pylock::{LockMetadata, Pylock};
-use serde::Serialize;
+use cuda_lock_commands::Failure;
+use cuda_lock_commands::verify::{check, script};
 
 use crate::args::{Format, Verify};
 use crate::exit::Exit;
-use crate::output::message;
-
-/// The checks. One line of it is replaced by the facts of a lock.
-const SCRIPT: &str = include_str!("verify/verify.py");
-
-/// That line, and the one it becomes.
-const MARK: &str = "LOCK = json.loads(\"{}\")  # the lock\n";
-
-/// What the script is told.
-#[derive(Serialize)]
-struct Facts {
-    python: String,
-    packages: Vec<Package>,
-    libraries: Vec<Library>,
-    minimum_driver: Option<String>,
-    capabilities: Vec<String>,
-    /// The CUDA libraries come from wheels.
-    wheels: bool,
-}
-
-/// A pin.
-#[derive(Serialize)]
-struct Package {
-    name: String,
-    version: String,
-}
-
-/// A shared library that a wheel brings.
-#[derive(Serialize)]
-struct Library {
-    package: String,
-    folder: String,
-    file: String,
-}
 
 /// Runs the command.
-pub fn run(args: &Verify) -> Exit {
-    match verify(args) {
-        Ok(exit) => exit,
-        Err(why) => {
-            message::error(why);
-            Exit::BadInput
-        }
-    }
-}
-
-fn verify(args: &Verify) -> Result<Exit, String> {
-    let script = script(args)?;
+///
+/// # Errors
+/// When the checks cannot be run.
+pub fn run(args: &Verify) -> Result<Exit, Failure> {
     if args.script {
-        let _ = std::io::stdout().write_all(script.as_bytes());
+        let _ = std::io::stdout().write_all(script(&args.lock)?.as_bytes());
         return Ok(Exit::Ok);
     }
-    let format = match args.format {
-        Format::Text => "text",
-        Format::Json => "json",
-    };
-    let python = args.python.display();
-    let mut child = Command::new(&args.python)
-        .args(["-", "--format", format])
-        .stdin(Stdio::piped())
-        .spawn()
-        .map_err(|error| {
-            format!(
-                "cannot start {python}: {error}; name the Python of the environment with --python"
-            )
-        })?;
-    if let Some(mut stdin) = child.stdin.take() {
-        // A Python that ends early says why by itself.
-        let _ = stdin.write_all(script.as_bytes());
-    }
-    let status = child.wait().map_err(|error| format!("{python}: {error}"))?;
-    match status.code() {
-        Some(0) => Ok(Exit::Ok),
-        Some(1) => Ok(Exit::No),
-        _ => Err(format!("{python} ended with {status}: something that it loaded is broken")),
-    }
-}
-
-/// The script with the facts of the lock in it.
-fn script(args: &Verify) -> Result<String, String> {
-    let name = args.lock.display().to_string();
-    let bytes = fs_err::read(&args.lock).map_err(|error| error.to_string())?;
-    let lock = Pylock::parse_bytes(&bytes, &name).map_err(|why| {
-        why.iter().map(|problem| problem.one_line()).collect::<Vec<_>>().join("\n")
-    })?;
-    let Some(tool) = &lock.tool else {
-        return Err(format!("{name} has no [tool.cuda-lock]: another program wrote it"));
-    };
-    let facts = serde_json::to_string(&facts(&lock, tool)).map_err(|error| error.to_string())?;
-    // A JSON string is a Python string: the escapes are the same.
-    let literal = serde_json::to_string(&facts).map_err(|error| error.to_string())?;
-    Ok(SCRIPT.replacen(MARK, &format!("LOCK = json.loads({literal})\n"), 1))
-}
-
-fn facts(lock: &Pylock, tool: &LockMetadata) -> Facts {
-    let pinned = || lock.packages.iter().filter_map(|p| Some((p.name, p.version.as_ref()?)));
-    let windows = tool.machine.platform == Platform::WindowsX86_64;
-    let mut libraries = Vec::new();
-    for (name, version) in pinned() {
-        let build = DistVersion::new(version.clone(), SourceId(0));
-        let Some(path) = library::library_path(name, &build) else { continue };
-        let of_platform = |file: &&str| file.ends_with(".dll") == windows;
-        libraries.extend(library::files(name, &build).into_iter().filter(of_platform).map(
-            |file| Library {
-                package: name.to_string(),
-                folder: format!("{path}/{}", if windows { "bin" } else { "lib" }),
-                file: file.to_owned(),
-            },
-        ));
-    }
-    Facts {
-        python: tool.python.clone(),
-        packages: pinned()
-            .map(|(name, version)| Package { name: name.to_string(), version: version.to_string() })
-            .collect(),
-        libraries,
-        minimum_driver: tool.minimum_driver.as_ref().map(ToString::to_string),
-        capabilities: tool.capabilities.iter().map(ToString::to_string).collect(),
-        wheels: tool.machine.libraries == Libraries::Wheels,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_script_has_the_line_that_is_replaced() {
-        assert_eq!(SCRIPT.matches(MARK).count(), 1);
-    }
+    let json = args.format == Format::Json;
+    let holds = check(&args.lock, &args.python, json, Stdio::inherit())?;
+    Ok(if holds { Exit::Ok } else { Exit::No })
 }

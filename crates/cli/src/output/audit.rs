@@ -24,6 +24,8 @@ pub struct Reported {
     pub severity: Severity,
     /// The distribution.
     pub package: Option<Name>,
+    /// Others that have the same fault, because they come along with it.
+    pub sharing: Vec<Name>,
     /// What is wrong.
     pub message: String,
     /// The file: a place in [`Report::sources`], and in the files of that input.
@@ -49,6 +51,8 @@ pub struct Fix {
     pub edits: Vec<PlacedEdit>,
     /// What to run, where a program writes the file.
     pub command: Option<String>,
+    /// What a program then has to do before it finds its libraries.
+    pub steps: Vec<String>,
     /// Whether it was solved for, and judged without an error.
     pub verified: bool,
 }
@@ -57,7 +61,7 @@ impl Fix {
     /// Advice that was not tried.
     #[must_use]
     pub fn advice(text: String) -> Self {
-        Self { text, edits: Vec::new(), command: None, verified: false }
+        Self { text, edits: Vec::new(), command: None, steps: Vec::new(), verified: false }
     }
 }
 
@@ -114,6 +118,8 @@ pub struct Report {
     pub unchecked: BTreeSet<String>,
     /// The files that a fix changed, or would change.
     pub changes: Vec<String>,
+    /// What a program has to do before it finds the libraries that are installed.
+    pub steps: BTreeSet<String>,
     /// What is to be said about the search for fixes.
     pub remarks: BTreeSet<String>,
 }
@@ -149,5 +155,5 @@ impl Report {
 
 /// Writes a line to standard output. A closed pipe is nobody's concern here.
 pub fn line(text: impl std::fmt::Display) {
-    let _ = writeln!(anstream::stdout(), "{text}");
+    let _ = writeln!(crate::output::stdout(), "{text}");
 }

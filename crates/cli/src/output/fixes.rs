@@ -1,64 +1,23 @@
-//! Changes that make a problem solvable, as the lines of env.toml to change.
+//! Changes that make a problem solvable, for people.
 
-use cuda_lock_constraint::fix::{Change, Ended, Found};
-use cuda_lock_constraint::machine::Libc;
-use cuda_lock_constraint::package::Package;
+use cuda_lock_commands::fixes::Edit;
+use cuda_lock_commands::resolve::Remedies;
+use cuda_lock_constraint::fix::{Ended, Found};
 use cuda_lock_constraint::solve::Conflict;
-use cuda_lock_constraint::version::SystemVersion;
-use cuda_lock_formats::manifest::{Backends, Manifest};
-use serde::Serialize;
-use serde_spanned::Spanned;
 
 use super::message::{self, FAINT, STRONG};
-use crate::plan::Plan;
 
 /// Facts of a further conflict that are shown.
 const ALSO: usize = 4;
 
-/// One fix, for people and programs.
-#[derive(Serialize)]
-pub struct Fix {
-    /// What to change in env.toml, all of it together.
-    pub edits: Vec<Edit>,
-    /// What is then chosen of the distributions that collided.
-    pub gives: Vec<String>,
-}
-
-/// One change to env.toml.
-#[derive(Serialize)]
-pub struct Edit {
-    /// The line, counted from 1, when the change is to something that is written there.
-    pub line: Option<usize>,
-    /// The key or table: `dependencies`, `[machine] driver`.
-    pub key: String,
-    /// What is written now; null when it is to be added.
-    pub old: Option<String>,
-    /// What to write; null when the old text is to be removed.
-    pub new: Option<String>,
-    /// True when anything newer than `new` will do as well: a driver, a glibc.
-    pub or_newer: bool,
-}
-
-/// The fixes with their places in env.toml.
-#[must_use]
-pub fn located(found: &Found, manifest: &Manifest, plan: &Plan) -> Vec<Fix> {
-    let place = Place { manifest, plan };
-    found
-        .fixes
-        .iter()
-        .map(|fix| Fix {
-            edits: fix.changes.iter().flat_map(|change| place.edits(change)).collect(),
-            gives: fix.gives.iter().map(|(name, version)| format!("{name} {version}")).collect(),
-        })
-        .collect()
-}
-
 /// Prints what collides besides, then the fixes, or that there is none.
-pub fn print(fixes: &[Fix], found: &Found, first: &Conflict, manifest: &Manifest) {
-    let file = manifest.source().name();
+pub fn print(remedies: &Remedies, first: &Conflict, file: &str) {
+    let Remedies { found, fixes } = remedies;
     also(found, first);
     message::line("");
-    match fixes {
+    match fixes.as_slice() {
+        // What would allow it was said already.
+        [] if !first.undeclared.is_empty() => return,
         [] if found.stopped.is_some() => {
             message::help(format_args!("no fix found in {} tries; {}", found.solves, ended(found)))
         }
@@ -76,7 +35,7 @@ pub fn print(fixes: &[Fix], found: &Found, first: &Conflict, manifest: &Manifest
                 (true, false) => format!("  {FAINT}gives {}{FAINT:#}", fix.gives.join(", ")),
                 _ => String::new(),
             };
-            message::line(format_args!("  {start} {}{gives}", edit.text(file)));
+            message::line(format_args!("  {start} {}{gives}", text(edit, file)));
         }
     }
     if found.stopped.is_some() && !fixes.is_empty() {
@@ -118,178 +77,19 @@ fn also(found: &Found, first: &Conflict) {
     }
 }
 
-impl Edit {
-    fn of(key: &str) -> Self {
-        Self { line: None, key: key.to_owned(), old: None, new: None, or_newer: false }
-    }
-
-    fn text(&self, file: &str) -> String {
-        let place = match self.line {
-            Some(line) => format!("{file}:{line}"),
-            None => file.to_owned(),
-        };
-        let words = match (&self.old, &self.new) {
-            (Some(old), Some(new)) if self.or_newer => {
-                format!("{STRONG}{new}{STRONG:#} or newer instead of {old}")
-            }
-            (Some(old), Some(new)) => format!("{STRONG}{new}{STRONG:#} instead of {old}"),
-            (None, Some(new)) => format!("add {STRONG}{new}{STRONG:#}"),
-            (Some(old), None) => format!("remove {STRONG}{old}{STRONG:#}"),
-            (None, None) => String::new(),
-        };
-        format!("{place}: {} {words}", self.key)
-    }
-}
-
-struct Place<'a> {
-    manifest: &'a Manifest,
-    plan: &'a Plan,
-}
-
-impl Place<'_> {
-    fn line<T>(&self, value: &Spanned<T>) -> usize {
-        self.manifest.source().position(value.span().start).line
-    }
-
-    /// The line of a key that stands once in the file, such as one of `[options]`; `None` when it is not written.
-    fn line_of_key(&self, key: &str) -> Option<usize> {
-        let is_key = |line: &str| {
-            line.trim_start()
-                .strip_prefix(key)
-                .is_some_and(|rest| rest.trim_start().starts_with('='))
-        };
-        let mut lines = self.manifest.source().text().lines();
-        lines.position(is_key).map(|place| place + 1)
-    }
-
-    fn edits(&self, change: &Change) -> Vec<Edit> {
-        match change {
-            Change::Wheels => self.wheels(),
-            one => vec![self.edit(one)],
+fn text(edit: &Edit, file: &str) -> String {
+    let place = match edit.line {
+        Some(line) => format!("{file}:{line}"),
+        None => file.to_owned(),
+    };
+    let words = match (&edit.old, &edit.new) {
+        (Some(old), Some(new)) if edit.or_newer => {
+            format!("{STRONG}{new}{STRONG:#} or newer instead of {old}")
         }
-    }
-
-    /// Libraries from wheels, and no wish for those of the system.
-    fn wheels(&self) -> Vec<Edit> {
-        let machine = &self.plan.spec.machine;
-        let libraries = Edit {
-            line: machine.libraries.as_ref().map(|value| self.line(value)),
-            old: machine.libraries.as_ref().map(|_| quoted(&"system")),
-            new: Some(quoted(&"wheels")),
-            ..Edit::of("[machine] libraries")
-        };
-        let wishes = [(Package::Cuda, &machine.cuda), (Package::Cudnn, &machine.cudnn)];
-        let written = wishes.into_iter().filter(|(_, wish)| wish.is_some());
-        std::iter::once(libraries)
-            .chain(written.map(|(layer, _)| self.edit(&Change::NoWish { layer })))
-            .collect()
-    }
-
-    fn edit(&self, change: &Change) -> Edit {
-        let machine = &self.plan.spec.machine;
-        let options = &self.manifest.options;
-        match change {
-            Change::Move { requirement, now } | Change::Rename { requirement, now } => {
-                self.dependency(requirement.text(), Some(quoted(now)))
-            }
-            Change::Drop { requirement } => self.dependency(requirement.text(), None),
-            Change::Substitute { from, to } => Edit {
-                new: Some(format!("{{ {from} = \"{to}\" }}")),
-                ..Edit::of("[options] substitute")
-            },
-            Change::Prerelease => Edit {
-                line: self.line_of_key("prerelease"),
-                new: Some(quoted(&"allow")),
-                ..Edit::of("[options] prerelease")
-            },
-            Change::ExcludeNewer { until } => Edit {
-                line: options.exclude_newer.as_ref().map(|date| self.line(date)),
-                old: options.exclude_newer.as_ref().map(|date| quoted(&date.get_ref().text)),
-                new: until.map(|until| quoted(&until)),
-                ..Edit::of("[options] exclude-newer")
-            },
-            Change::Backend { name } => self.backends(name.as_deref()),
-            Change::NoWish { layer } => {
-                let (key, wish) = match layer {
-                    Package::Cuda => ("[machine] cuda", &machine.cuda),
-                    _ => ("[machine] cudnn", &machine.cudnn),
-                };
-                Edit {
-                    line: wish.as_ref().map(|wish| self.line(wish)),
-                    old: wish.as_ref().map(|wish| quoted(&wish.get_ref().text)),
-                    ..Edit::of(key)
-                }
-            }
-            // Several places: see `edits`.
-            Change::Wheels => Edit::of("[machine] libraries"),
-            Change::Driver { at_least } => Edit {
-                line: machine.driver.as_ref().map(|driver| self.line(driver)),
-                old: machine.driver.as_ref().map(|driver| quoted(driver.get_ref())),
-                new: Some(quoted(&whole(at_least))),
-                or_newer: true,
-                ..Edit::of("[machine] driver")
-            },
-            Change::Glibc { at_least } => Edit {
-                line: machine.libc.as_ref().map(|libc| self.line(libc)),
-                old: machine.libc.as_ref().and_then(|libc| match libc.get_ref() {
-                    Libc::Glibc(version) => Some(quoted(version)),
-                    Libc::Musl(_) => None,
-                }),
-                new: Some(quoted(at_least)),
-                or_newer: true,
-                ..Edit::of("[machine] glibc")
-            },
-            Change::Python { version } => Edit {
-                line: Some(self.line(&self.plan.spec.python)),
-                old: Some(quoted(&self.plan.spec.python.get_ref())),
-                new: Some(quoted(version)),
-                ..Edit::of("python")
-            },
-        }
-    }
-
-    /// One accelerator more.
-    fn backends(&self, name: Option<&str>) -> Edit {
-        let written: Vec<&str> = match &self.manifest.pytorch.backends {
-            Backends::Only(names) => names.iter().map(|name| name.get_ref().as_str()).collect(),
-            Backends::Any | Backends::None => Vec::new(),
-        };
-        let list = |names: &[&str]| {
-            let names: Vec<String> = names.iter().map(|name| quoted(name)).collect();
-            format!("[{}]", names.join(", "))
-        };
-        let old = match &self.manifest.pytorch.backends {
-            Backends::Any => None,
-            Backends::None => Some("false".to_owned()),
-            Backends::Only(_) => Some(list(&written)),
-        };
-        let all: Vec<&str> = written.iter().copied().chain(name).collect();
-        Edit {
-            line: self.line_of_key("backends"),
-            old,
-            new: Some(list(&all)),
-            ..Edit::of("[pytorch] backends")
-        }
-    }
-
-    fn dependency(&self, text: &str, new: Option<String>) -> Edit {
-        let written =
-            self.plan.spec.dependencies.iter().find(|known| known.get_ref().trim() == text.trim());
-        Edit {
-            line: written.map(|written| self.line(written)),
-            old: Some(quoted(&text)),
-            new,
-            ..Edit::of("dependencies")
-        }
-    }
-}
-
-/// A version as env.toml wants it: a branch of drivers alone is none.
-fn whole(version: &SystemVersion) -> String {
-    let text = version.to_string();
-    if text.contains('.') { text } else { format!("{text}.0") }
-}
-
-fn quoted(text: &dyn std::fmt::Display) -> String {
-    format!("\"{text}\"")
+        (Some(old), Some(new)) => format!("{STRONG}{new}{STRONG:#} instead of {old}"),
+        (None, Some(new)) => format!("add {STRONG}{new}{STRONG:#}"),
+        (Some(old), None) => format!("remove {STRONG}{old}{STRONG:#}"),
+        (None, None) => String::new(),
+    };
+    format!("{place}: {} {words}", edit.key)
 }

@@ -1,14 +1,26 @@
 //! The answer for programs. The shape is versioned: fields are added, never changed, within one `schema`.
 
 use std::fmt;
+use std::io::Write as _;
 
+use cuda_lock_commands::fixes::Fix;
+use cuda_lock_commands::judged::in_one_line;
+use cuda_lock_commands::lock::Answer;
+use cuda_lock_commands::passed;
+use cuda_lock_commands::resolve::{Rejection, Remedies};
+use cuda_lock_constraint::audit::Finding;
+use cuda_lock_constraint::fix;
+use cuda_lock_constraint::solve::Conflict;
+use cuda_lock_fetcher::Stats;
+use cuda_lock_formats::pylock::LockedBuild;
 use serde::Serialize;
 
-use crate::judged::in_one_line;
-use crate::lock::Answer;
-use cuda_lock_constraint::audit::Finding;
-use cuda_lock_constraint::fix::{self, Found};
-use cuda_lock_constraint::solve::Conflict;
+/// Prints one document. A closed pipe is nobody's concern here.
+pub fn print(value: &impl Serialize) {
+    if let Ok(text) = serde_json::to_string_pretty(value) {
+        let _ = writeln!(crate::output::stdout(), "{text}");
+    }
+}
 
 /// `cuda-lock resolve --format json`.
 #[derive(Serialize)]
@@ -23,7 +35,7 @@ pub struct Report {
 }
 
 /// How much work a run was.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Work {
     /// Versions that the solver chose, those that it took back included; without the search for fixes.
@@ -38,6 +50,21 @@ pub struct Work {
     pub cached_pages: u64,
     /// METADATA taken from the cache.
     pub cached_metadata: u64,
+}
+
+impl Work {
+    /// The decisions of the solver, and what the fetcher counted.
+    #[must_use]
+    pub fn new(decisions: u64, stats: Stats) -> Self {
+        Self {
+            decisions,
+            requests: stats.requests,
+            not_modified: stats.not_modified,
+            bytes: stats.bytes,
+            cached_pages: stats.cached_pages,
+            cached_metadata: stats.cached_metadata,
+        }
+    }
 }
 
 impl fmt::Display for Work {
@@ -63,6 +90,10 @@ pub struct TargetReport {
     pub loading: Vec<String>,
     /// Things a person should know.
     pub warnings: Vec<String>,
+    /// Newer releases that were not taken because what they need could not be known, one line for each project.
+    pub passed_over: Vec<String>,
+    /// What is built when it is installed.
+    pub built: Vec<Built>,
     /// What collides in one line, when there is no solution and a line can say it.
     pub headline: Option<String>,
     /// The facts that collide, when there is no solution.
@@ -70,7 +101,7 @@ pub struct TargetReport {
     /// What collides besides.
     pub also: Vec<Besides>,
     /// Changes to env.toml after which there is a solution, each tried, cheapest first.
-    pub fixes: Vec<super::fixes::Fix>,
+    pub fixes: Vec<Fix>,
     /// Builds that are known to exist on indexes that env.toml leaves out.
     pub hints: Vec<String>,
     /// True when the search for fixes ended before everything was tried.
@@ -106,6 +137,27 @@ pub struct Package {
     pub version: String,
 }
 
+/// A package that is built when it is installed.
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Built {
+    /// Its name.
+    pub name: String,
+    /// How its requirements are known.
+    pub requirements: String,
+    /// What the build needs.
+    pub needs: Vec<String>,
+    /// Whether the build must find the packages of this lock.
+    pub in_environment: bool,
+}
+
+impl From<LockedBuild> for Built {
+    fn from(built: LockedBuild) -> Self {
+        let LockedBuild { name, requirements, needs, in_environment } = built;
+        Self { name, requirements, needs, in_environment }
+    }
+}
+
 /// One fact of a conflict.
 #[derive(Serialize)]
 pub struct Fact {
@@ -131,6 +183,8 @@ pub fn solved(answer: &Answer<'_>) -> TargetReport {
             .collect(),
         loading: answer.stack.loading.iter().map(|step| step.text.clone()).collect(),
         warnings: answer.solution.warnings.clone(),
+        passed_over: answer.passed.iter().map(|passed| passed.text.clone()).collect(),
+        built: passed::built(&answer.solution).into_iter().map(Built::from).collect(),
         headline: None,
         conflict: Vec::new(),
         also: Vec::new(),
@@ -142,7 +196,8 @@ pub fn solved(answer: &Answer<'_>) -> TargetReport {
 
 /// The report of a target whose solution an audit would reject.
 #[must_use]
-pub fn rejected(target: Option<&str>, errors: &[Finding]) -> TargetReport {
+pub fn rejected(why: &Rejection) -> TargetReport {
+    let errors = &why.errors;
     let of = |finding: &Finding| {
         let facts: Vec<Fact> = finding
             .facts
@@ -155,10 +210,12 @@ pub fn rejected(target: Option<&str>, errors: &[Finding]) -> TargetReport {
         facts
     };
     TargetReport {
-        target: target.map(str::to_owned),
+        target: why.target.clone(),
         stack: None,
         packages: Vec::new(),
         loading: Vec::new(),
+        passed_over: Vec::new(),
+        built: Vec::new(),
         warnings: errors.iter().map(in_one_line).collect(),
         headline: errors.first().map(|finding| finding.message.clone()),
         conflict: errors.iter().flat_map(of).collect(),
@@ -171,12 +228,8 @@ pub fn rejected(target: Option<&str>, errors: &[Finding]) -> TargetReport {
 
 /// The report of a target without solution.
 #[must_use]
-pub fn unsolved(
-    target: Option<&str>,
-    conflict: &Conflict,
-    found: &Found,
-    fixes: Vec<super::fixes::Fix>,
-) -> TargetReport {
+pub fn unsolved(target: Option<&str>, conflict: &Conflict, remedies: Remedies) -> TargetReport {
+    let Remedies { found, fixes } = remedies;
     let also = |also: &fix::Besides| Besides {
         without: also.without.text().to_string(),
         conflict: facts(&also.conflict),
@@ -187,6 +240,8 @@ pub fn unsolved(
         packages: Vec::new(),
         loading: Vec::new(),
         warnings: Vec::new(),
+        passed_over: Vec::new(),
+        built: Vec::new(),
         headline: conflict.report().headline,
         conflict: facts(conflict),
         also: found.also.iter().map(also).collect(),
@@ -197,6 +252,6 @@ pub fn unsolved(
 }
 
 fn facts(conflict: &Conflict) -> Vec<Fact> {
-    let statements = conflict.statements().into_iter();
+    let statements = conflict.report_in_full().into_iter();
     statements.map(|said| Fact { text: said.text, source: said.source }).collect()
 }

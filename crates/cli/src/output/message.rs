@@ -6,6 +6,8 @@ use std::io::Write as _;
 use anstyle::{AnsiColor, Style};
 use cuda_lock_formats::diagnostic::{Diagnostics, Style as DiagnosticStyle};
 
+use super::shown;
+
 /// Bold red.
 pub const ERROR: Style = AnsiColor::Red.on_default().bold();
 /// Bold yellow.
@@ -17,7 +19,7 @@ pub const FAINT: Style = Style::new().dimmed();
 
 /// Writes to standard error. A closed pipe is nobody's concern here.
 pub fn line(text: impl Display) {
-    let _ = writeln!(anstream::stderr(), "{text}");
+    let _ = writeln!(anstream::stderr(), "{}", shown(&text.to_string()));
 }
 
 /// `error: ...`

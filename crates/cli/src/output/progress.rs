@@ -8,7 +8,7 @@ use std::time::Duration;
 use cuda_lock_fetcher::{Event, Kind, Observer};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::message;
+use super::{message, shown};
 
 /// Draws how much was read, and passes warnings on.
 pub struct Progress {
@@ -53,7 +53,9 @@ impl Progress {
         });
         let pages = self.pages.load(Ordering::Relaxed);
         let metadata = self.metadata.load(Ordering::Relaxed);
-        bar.set_message(format!("reading indexes: {pages} projects, {metadata} releases ({name})"));
+        bar.set_message(shown(&format!(
+            "reading indexes: {pages} projects, {metadata} releases ({name})"
+        )));
     }
 }
 

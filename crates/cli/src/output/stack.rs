@@ -2,12 +2,13 @@
 
 use std::io::Write as _;
 
+use cuda_lock_commands::lock::Answer;
 use cuda_lock_constraint::machine::Machine;
 use cuda_lock_constraint::name::Name;
 use cuda_lock_constraint::solve::Problem;
 
 use super::message::{FAINT, STRONG};
-use crate::lock::Answer;
+use super::sdists;
 
 /// The distributions that have a line of their own, in this order.
 const SHOWN: [&str; 7] =
@@ -15,11 +16,12 @@ const SHOWN: [&str; 7] =
 
 /// Prints the table to standard output.
 pub fn print(answer: &Answer<'_>) {
-    let mut out = anstream::stdout();
+    let mut out = crate::output::stdout();
     for (label, value, note) in rows(answer) {
         let note = if note.is_empty() { note } else { format!("  {FAINT}{note}{FAINT:#}") };
         let _ = writeln!(out, "  {STRONG}{label:<16}{STRONG:#} {value}{note}");
     }
+    sdists::built(&mut out, answer);
     let steps = &answer.stack.loading;
     if !steps.is_empty() {
         let _ = writeln!(out, "\n  When the program starts:");
@@ -56,7 +58,7 @@ pub fn rows(answer: &Answer<'_>) -> Vec<(String, String, String)> {
     }
     for name in SHOWN {
         if let Some(chosen) = answer.solution.build(name) {
-            row(name, chosen.version.to_string(), place(answer.problem, chosen.version.source()));
+            row(name, chosen.version.to_string(), place(&answer.problem, chosen.version.source()));
         }
     }
     if !answer.stack.unjudged.is_empty() {

@@ -7,9 +7,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::finding::Verdict;
-use super::judge::audit;
 use super::question::{Line, Question, Surroundings};
-use crate::catalog::{Catalog, CatalogError, File, Metadata, Project};
+use super::run::audit;
+use crate::catalog::{Catalog, CatalogError, File, Metadata, OnMetadata, OnProject, Project};
 use crate::name::Name;
 use crate::requirement::Requirement;
 use crate::rules::image::Image;
@@ -38,6 +38,7 @@ pub fn audit_answer(problem: &Problem, solution: &Solution, image: Option<Image>
         closed: true,
         prereleases: true,
         surroundings: Surroundings::default(),
+        folder: None,
     };
     audit(&question, &Answered { problem, solution })
 }
@@ -47,13 +48,8 @@ fn line(name: Name, chosen: &Chosen) -> Option<Line> {
     let extras: Vec<&str> = chosen.extras.iter().map(|extra| extra.as_str()).collect();
     let extras = if extras.is_empty() { String::new() } else { format!("[{}]", extras.join(",")) };
     let text = format!("{name}{extras}=={}", chosen.version.version()?);
-    Some(Line {
-        requirement: Arc::new(text.parse::<Requirement>().ok()?),
-        bound: false,
-        source: Some(chosen.version.source()),
-        wheel: None,
-        channels: None,
-    })
+    let requirement = Arc::new(text.parse::<Requirement>().ok()?);
+    Some(Line { source: Some(chosen.version.source()), ..Line::new(requirement) })
 }
 
 /// The indexes as far as the answer holds them: each project with the one release that was chosen.
@@ -108,7 +104,16 @@ impl Catalog for Answered<'_> {
         self.chosen(source, name).map(|chosen| self.as_asked(&chosen.metadata)).ok_or_else(unknown)
     }
 
+    // Everything is at hand.
+    fn expect_project(&self, _source: SourceId, _name: Name, _then: OnProject) {}
+
+    fn expect_metadata(&self, _source: SourceId, _name: Name, _file: &File, _then: OnMetadata) {}
+
     fn wants_hints(&self) -> bool {
         false
+    }
+
+    fn fault(&self) -> Option<CatalogError> {
+        None
     }
 }

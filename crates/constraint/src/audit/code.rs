@@ -1,7 +1,7 @@
 //! Codes of findings: how rules map to them, and what is documented about each.
 
 use super::finding::Severity;
-use super::table::Code;
+pub use super::table::Code;
 use crate::rules::Rule;
 
 /// What is documented about a code.
@@ -26,9 +26,10 @@ impl Code {
     #[must_use]
     pub const fn of(rule: Rule) -> Self {
         match rule {
-            Rule::BackendMismatch | Rule::CompanionMismatch | Rule::CompiledHere => {
-                Self::CompanionMismatch
-            }
+            Rule::BackendMismatch
+            | Rule::CompanionMismatch
+            | Rule::CompiledHere
+            | Rule::ExtensionSkipped => Self::CompanionMismatch,
             Rule::BrokenRelease => Self::BrokenRelease,
             Rule::CpuBuild | Rule::ForeignAccelerator => Self::CpuOnlyBuild,
             Rule::CudaMajorMismatch | Rule::LibraryCuda | Rule::TensorrtMismatch => {

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use pep440_rs::Version as Pep440;
 
+use super::finding::{Place, Severity};
 use crate::machine::Machine;
+use crate::name::Name;
 use crate::requirement::Requirement;
 use crate::rules::image::Image;
 use crate::rules::onnx_model::Model;
@@ -27,6 +29,85 @@ pub struct Line {
     pub wheel: Option<String>,
     /// The conda channels that it is taken from, most important first, when it names a conda package.
     pub channels: Option<Vec<String>>,
+    /// Whether it has no hash although the file asks for one.
+    pub lacks_hash: bool,
+    /// The index that it is to come from and that the file does not define.
+    pub undefined_index: Option<String>,
+}
+
+impl Line {
+    /// A line that asks for `requirement`, from wherever the file looks.
+    #[must_use]
+    pub fn new(requirement: Arc<Requirement>) -> Self {
+        Self {
+            requirement,
+            bound: false,
+            source: None,
+            wheel: None,
+            channels: None,
+            lacks_hash: false,
+            undefined_index: None,
+        }
+    }
+}
+
+/// An image as a file names it.
+#[derive(Clone, Debug)]
+pub struct BaseImage {
+    /// The reference as written.
+    pub reference: String,
+    /// Why there is no such image, when it is one of `nvidia/cuda` that does not exist.
+    pub unreadable: Option<String>,
+    /// Whether something is installed into an image of `nvidia/cuda` that has no Python, and nothing brings one.
+    pub lacks_python: bool,
+    /// A Python beside that of the system, for which the system's pip does not install.
+    pub other_python: Option<OtherPython>,
+}
+
+/// The system's pip, and another Python that is installed beside the system's.
+#[derive(Clone, Debug)]
+pub struct OtherPython {
+    /// The Python that the pip of the system installs for.
+    pub system: String,
+    /// The other one.
+    pub other: String,
+    /// Where the pip is installed.
+    pub place: Place,
+}
+
+/// A requirement that names a file or folder which cannot be used.
+#[derive(Clone, Debug)]
+pub struct BadLocation {
+    /// The requirement, or the file name.
+    pub shown: String,
+    /// What it points at.
+    pub target: String,
+    /// What is wrong with it.
+    pub fault: LocationFault,
+    /// Where.
+    pub place: Place,
+}
+
+/// What is wrong with a location.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LocationFault {
+    /// It ends in `.whl` and is not the name of a wheel.
+    NoWheelName,
+    /// It is a folder of the machine that wrote the file.
+    OfAnotherMachine,
+}
+
+/// Something that a reader did not understand, in its words.
+#[derive(Clone, Debug)]
+pub struct TextFault {
+    /// What.
+    pub message: String,
+    /// What to write instead.
+    pub help: Option<String>,
+    /// How much it counts.
+    pub severity: Severity,
+    /// Where.
+    pub place: Place,
 }
 
 /// What surrounds the lines: what the file says beside what it asks for.
@@ -43,12 +124,66 @@ pub struct Surroundings {
     pub library_path: Vec<String>,
     /// The packages of the operating system that are installed.
     pub system_packages: Vec<String>,
+    /// The image, as the file names it.
+    pub base_image: Option<BaseImage>,
     /// The image that everything is installed into, when it is not one of `nvidia/cuda`.
     pub vendor_image: Option<VendorImage>,
     /// The pip that installs, where the file tells which it is, and what brings it.
     pub pip: Option<(Pep440, String)>,
     /// Addresses of pages of links, as written.
     pub find_links: Vec<String>,
+    /// The first character beyond ASCII in a UTF-8 requirements file that does not say that it is UTF-8.
+    pub undeclared_utf8: Option<Place>,
+    /// Requirements that name what cannot be used.
+    pub bad_locations: Vec<BadLocation>,
+}
+
+/// A folder of installed packages: what its shared libraries ask for, and what of its files is not as it was installed.
+#[derive(Clone, Debug, Default)]
+pub struct Folder {
+    /// The shared libraries.
+    pub objects: Vec<Object>,
+    /// Files that are gone or were written over.
+    pub damaged: Vec<Damage>,
+}
+
+/// A shared library.
+#[derive(Clone, Debug)]
+pub struct Object {
+    /// Its path below the folder.
+    pub path: String,
+    /// The distribution that it belongs to.
+    pub owner: Option<Name>,
+    /// The names that it asks for.
+    pub needed: Vec<String>,
+    /// Those of them that no library of the folder has.
+    pub unresolved: Vec<Unresolved>,
+}
+
+/// A name that is asked for and that nothing in the folder has.
+#[derive(Clone, Debug)]
+pub struct Unresolved {
+    /// The name: `libcublasLt.so.12`.
+    pub soname: String,
+    /// Other versions of it that are there: `libcublasLt.so.11`.
+    pub others: Vec<String>,
+}
+
+/// A file that is not as it was installed.
+#[derive(Clone, Debug)]
+pub struct Damage {
+    /// The distribution that it belongs to.
+    pub name: Option<Name>,
+    /// Its name and version.
+    pub title: String,
+    /// What installs it again: `NAME==VERSION`.
+    pub pin: String,
+    /// The file.
+    pub path: String,
+    /// Whether it is gone.
+    pub gone: bool,
+    /// The distribution that lists the file as well: its name, and that with its version.
+    pub rival: Option<(Option<Name>, String)>,
 }
 
 /// One environment of a file, and the machine that it is for.
@@ -84,6 +219,8 @@ pub struct Question {
     pub prereleases: bool,
     /// What the file says beside the lines.
     pub surroundings: Surroundings,
+    /// The folder that the lines were read from, when it is one of installed packages.
+    pub folder: Option<Folder>,
 }
 
 impl Question {
@@ -105,5 +242,15 @@ impl Question {
             SourceKind::PyTorch { backend } if !backend.is_empty() => Some(backend),
             _ => None,
         }
+    }
+
+    /// Whether GPUs are to be used, known or not.
+    pub(super) fn wants_gpu(&self) -> bool {
+        self.machine.gpus.is_some() || !self.unknown_gpus.is_empty()
+    }
+
+    /// The line that names a distribution.
+    pub(super) fn line_naming(&self, name: Name) -> Option<usize> {
+        self.lines.iter().position(|line| line.requirement.name == name)
     }
 }

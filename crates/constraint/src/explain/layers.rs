@@ -85,11 +85,10 @@ fn pythons(
     solution: &Solution,
 ) -> (Vec<Newer>, usize) {
     let (major, minor) = problem.target.python_minor();
-    let of_row = |text: &str| {
-        let version = text.parse::<Pep440>().ok()?;
+    let of_row = |version: &Pep440| {
         let release = version.release();
         let newer = *release.first()? == major && *release.get(1)? > minor;
-        newer.then_some(version)
+        newer.then(|| version.clone())
     };
     let mut newer: Vec<Pep440> =
         matrix::python().minor.iter().filter_map(|row| of_row(&row.version)).collect();

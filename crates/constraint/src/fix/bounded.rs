@@ -1,11 +1,14 @@
 //! A catalog that stops answering after so many questions, so that a search ends.
 //!
 //! A solve asks the same questions in the same order every time, so counting them bounds it by work that does not depend on
-//! the speed of the machine or of a network. The clock is a second bound, for an index that answers very slowly.
+//! the speed of the machine or of a network. Waiting for an index is bounded too, for one that answers slowly: what this
+//! machine itself needs does not count, so that a slow one finds the same.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+use pep440_rs::Version;
 
 use crate::catalog::{Catalog, CatalogError, File, Metadata, OnMetadata, OnProject, Project};
 use crate::name::Name;
@@ -16,23 +19,54 @@ use crate::version::SourceId;
 pub enum Ended {
     /// As much was tried as may be: the same on every machine.
     Count,
-    /// The time was up.
+    /// The time for waiting was up.
     Clock,
+}
+
+/// How long a search waited for indexes, all its solves together.
+#[derive(Clone, Default)]
+pub(crate) struct Waited(Arc<AtomicU64>);
+
+impl Waited {
+    pub(crate) fn total(&self) -> Duration {
+        Duration::from_micros(self.0.load(Ordering::Relaxed))
+    }
+
+    fn during<T>(&self, ask: impl FnOnce() -> T) -> T {
+        let start = Instant::now();
+        let answer = ask();
+        let micros = u64::try_from(start.elapsed().as_micros()).unwrap_or(u64::MAX);
+        self.0.fetch_add(micros, Ordering::Relaxed);
+        answer
+    }
+}
+
+/// The time that a solve has.
+pub(crate) enum Time {
+    /// Until all waiting together comes to a duration.
+    Waiting(Waited, Duration),
+    /// Until a moment, at which the clock stood still while an index answered: a cold cache and a warm one end alike.
+    Working(Waited, Instant),
 }
 
 /// Passes everything on until the questions or the time are used up.
 pub(crate) struct Bounded {
     inner: Arc<dyn Catalog>,
     questions: u64,
-    deadline: Instant,
+    time: Time,
     asked: AtomicU64,
     late: AtomicBool,
 }
 
 impl Bounded {
-    pub(crate) fn new(inner: Arc<dyn Catalog>, questions: u64, deadline: Instant) -> Self {
+    pub(crate) fn new(inner: Arc<dyn Catalog>, questions: u64, time: Time) -> Self {
         let (asked, late) = (AtomicU64::new(0), AtomicBool::new(false));
-        Self { inner, questions, deadline, asked, late }
+        Self { inner, questions, time, asked, late }
+    }
+
+    fn ask<T>(&self, ask: impl FnOnce() -> T) -> T {
+        let (Time::Waiting(waited, _) | Time::Working(waited, _)) = &self.time;
+        waited.during(ask)
     }
 
     /// Set once a question was not answered.
@@ -47,7 +81,11 @@ impl Bounded {
         if self.asked.fetch_add(1, Ordering::Relaxed) >= self.questions {
             return Err(CatalogError::Offline("enough was asked".into()));
         }
-        if Instant::now() < self.deadline {
+        let is_left = match &self.time {
+            Time::Waiting(waited, patience) => waited.total() < *patience,
+            Time::Working(waited, end) => Instant::now() < *end + waited.total(),
+        };
+        if is_left {
             return Ok(());
         }
         self.late.store(true, Ordering::Relaxed);
@@ -58,7 +96,7 @@ impl Bounded {
 impl Catalog for Bounded {
     fn project(&self, source: SourceId, name: Name) -> Result<Option<Arc<Project>>, CatalogError> {
         self.check()?;
-        self.inner.project(source, name)
+        self.ask(|| self.inner.project(source, name))
     }
 
     fn metadata(
@@ -68,7 +106,18 @@ impl Catalog for Bounded {
         file: &File,
     ) -> Result<Arc<Metadata>, CatalogError> {
         self.check()?;
-        self.inner.metadata(source, name, file)
+        self.ask(|| self.inner.metadata(source, name, file))
+    }
+
+    fn build(
+        &self,
+        source: SourceId,
+        name: Name,
+        file: &File,
+        python: &Version,
+    ) -> Result<Arc<Metadata>, CatalogError> {
+        self.check()?;
+        self.inner.build(source, name, file, python)
     }
 
     fn expect_project(&self, source: SourceId, name: Name, then: OnProject) {
@@ -90,8 +139,6 @@ impl Catalog for Bounded {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     struct Empty;
@@ -104,6 +151,18 @@ mod tests {
         fn metadata(&self, _: SourceId, _: Name, _: &File) -> Result<Arc<Metadata>, CatalogError> {
             Err(CatalogError::Unavailable("nothing here".into()))
         }
+
+        fn expect_project(&self, _: SourceId, _: Name, _: OnProject) {}
+
+        fn expect_metadata(&self, _: SourceId, _: Name, _: &File, _: OnMetadata) {}
+
+        fn wants_hints(&self) -> bool {
+            true
+        }
+
+        fn fault(&self) -> Option<CatalogError> {
+            None
+        }
     }
 
     fn ask(bounded: &Bounded) -> bool {
@@ -112,8 +171,11 @@ mod tests {
 
     #[test]
     fn questions_are_counted() {
-        let later = Instant::now() + Duration::from_secs(60);
-        let bounded = Bounded::new(Arc::new(Empty), 2, later);
+        let bounded = Bounded::new(
+            Arc::new(Empty),
+            2,
+            Time::Working(Waited::default(), Instant::now() + Duration::from_secs(60)),
+        );
         assert!(ask(&bounded) && ask(&bounded));
         assert_eq!(bounded.ended(), None, "the last answer was given");
         assert!(!ask(&bounded));
@@ -121,9 +183,14 @@ mod tests {
     }
 
     #[test]
-    fn the_clock_ends_what_the_count_does_not() {
-        let bounded = Bounded::new(Arc::new(Empty), 2, Instant::now());
-        assert!(!ask(&bounded));
+    fn waiting_ends_what_the_count_does_not() {
+        let waited = Waited::default();
+        let patience = Duration::from_millis(20);
+        let first = Bounded::new(Arc::new(Empty), 9, Time::Waiting(waited.clone(), patience));
+        assert!(ask(&first), "nothing was waited for yet");
+        waited.during(|| std::thread::sleep(patience));
+        let bounded = Bounded::new(Arc::new(Empty), 9, Time::Waiting(waited, patience));
+        assert!(!ask(&bounded), "the solves of a search share their patience");
         assert_eq!(bounded.ended(), Some(Ended::Clock));
     }
 }

@@ -40,6 +40,7 @@ pub(super) fn of(problem: &Problem, conflict: &Conflict) -> Candidates {
         })
         .collect();
     let mut keeping = renames(&involved, conflict);
+    keeping.extend(trust(problem, conflict));
     keeping.extend(substitutions(problem, conflict));
     keeping.extend(moves);
     keeping.extend(options(problem, conflict));
@@ -78,6 +79,16 @@ fn renames(involved: &[Arc<Requirement>], conflict: &Conflict) -> Vec<Change> {
         })
     };
     involved.iter().filter_map(meant).collect()
+}
+
+/// Source distributions that record what they need, with a doubt.
+fn trust(problem: &Problem, conflict: &Conflict) -> Vec<Change> {
+    let doubted = conflict.undeclared.iter().filter(|(_, _, found)| found.trusted().is_some());
+    doubted
+        .map(|(name, ..)| *name)
+        .filter(|name| !problem.policy.trust_recorded.contains(name))
+        .map(|name| Change::TrustRecorded { name })
+        .collect()
 }
 
 /// For a distribution that has nothing for this platform the plain one that owns the same import package.
@@ -218,8 +229,8 @@ fn pythons(problem: &Problem) -> Vec<Pep440> {
     let mut found: Vec<(u64, Pep440)> = matrix::python()
         .minor
         .iter()
-        .filter_map(|row| row.version.parse::<Pep440>().ok())
-        .filter_map(|version| {
+        .filter_map(|row| {
+            let version = &row.version;
             let release = version.release();
             let (other_major, other) = (release.first().copied()?, release.get(1).copied()?);
             (other_major == major && other != minor)

@@ -13,7 +13,6 @@ use crate::package::Package;
 use crate::requirement::Requirement;
 use crate::rules::torch;
 use crate::solve::{LayerBound, Prerelease, Problem, Solution, SourceKind};
-use crate::target::Target;
 use crate::version::{Range, SystemVersion, Version};
 
 /// One change to env.toml. It names what is to be written; where that stands is known to whoever read the file.
@@ -44,6 +43,11 @@ pub enum Change {
         from: Name,
         /// The one that takes its place.
         to: Name,
+    },
+    /// Trust what a source distribution recorded when it was made.
+    TrustRecorded {
+        /// The distribution.
+        name: Name,
     },
     /// Allow pre-releases.
     Prerelease,
@@ -112,6 +116,9 @@ impl Change {
             Self::Substitute { from, to } => {
                 problem.substitute.insert(*from, *to);
             }
+            Self::TrustRecorded { name } => {
+                problem.policy.trust_recorded.insert(*name);
+            }
             Self::Prerelease => problem.policy.prerelease = Prerelease::Allow,
             Self::ExcludeNewer { until } => problem.policy.exclude_newer = *until,
             Self::Backend { name } => {
@@ -130,13 +137,7 @@ impl Change {
                 problem.target.libc = Some(Libc::Glibc(at_least.clone()));
             }
             Self::Python { version } => {
-                let old = &problem.target;
-                problem.target = Target {
-                    libc: old.libc.clone(),
-                    free_threaded: old.free_threaded,
-                    macos: old.macos.clone(),
-                    ..Target::new(old.platform, version)
-                };
+                problem.target = problem.target.with_python(version);
             }
         }
     }
@@ -159,6 +160,9 @@ impl Change {
             | Self::Drop { requirement } => Some(Arc::clone(requirement.text())),
             _ => None,
         };
+        if let (Self::TrustRecorded { name }, Self::TrustRecorded { name: other }) = (self, other) {
+            return name == other;
+        }
         match (stated(self), stated(other)) {
             (Some(one), Some(other)) => one == other,
             (None, None) => std::mem::discriminant(self) == std::mem::discriminant(other),

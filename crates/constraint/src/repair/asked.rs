@@ -3,9 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use pep440_rs::Version as Pep440;
-
-use crate::audit::{Code, Question, Verdict, audit};
+use crate::audit::{Code, Finding, Question, Verdict, audit};
 use crate::catalog::Catalog;
 use crate::constraint::{Force, Reason};
 use crate::machine::Libraries;
@@ -30,20 +28,14 @@ pub(super) fn target(
     }
     let guess = question.target.python.clone();
     let rows = matrix::python().minor.iter().rev();
-    let others = rows.filter_map(|row| row.version.parse::<Pep440>().ok());
-    let before: BTreeSet<_> = verdict.findings.iter().map(|f| (f.code, f.package)).collect();
+    let others = rows.map(|row| row.version.clone());
+    let before: BTreeSet<_> = verdict.findings.iter().flat_map(Finding::keys).collect();
     std::iter::once(guess).chain(others).find_map(|python| {
-        let old = &question.target;
-        let target = Target {
-            libc: old.libc.clone(),
-            free_threaded: old.free_threaded,
-            macos: old.macos.clone(),
-            ..Target::new(old.platform, &python)
-        };
+        let target = question.target.with_python(&python);
         let asked = Question { target, python_known: true, ..question.clone() };
         let refused = audit(&asked, catalog).findings.into_iter().any(|finding| {
             finding.code == Code::PythonUnsupported
-                && !before.contains(&(finding.code, finding.package))
+                && finding.keys().any(|key| !before.contains(&key))
         });
         (!refused).then_some(asked.target)
     })

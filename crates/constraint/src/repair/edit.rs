@@ -53,6 +53,10 @@ pub enum Edit {
 pub fn amended(question: &Question, edits: &[Edit]) -> Question {
     let mut question = question.clone();
     let local = question.local.clone();
+    if !edits.is_empty() {
+        // What lies in the folder once something is installed into it is not known.
+        question.folder = None;
+    }
     for edit in edits {
         match edit {
             Edit::Versions { line, now } => {
@@ -79,13 +83,7 @@ pub fn amended(question: &Question, edits: &[Edit]) -> Question {
             }
             Edit::Add { name, versions, .. } => {
                 if let Some(requirement) = read(&format!("{name}{versions}")) {
-                    question.lines.push(Line {
-                        requirement,
-                        bound: false,
-                        source: None,
-                        wheel: None,
-                        channels: None,
-                    });
+                    question.lines.push(Line::new(requirement));
                 }
             }
             Edit::AskIndex { source, .. } => {

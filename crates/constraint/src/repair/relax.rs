@@ -8,18 +8,34 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Instant;
 
-use pep440_rs::{Operator, Version as Pep440};
+use pep440_rs::Version as Pep440;
 
 use super::{Wanted, asked, wording};
-use crate::audit::{Code, Question, Verdict};
-use crate::catalog::Catalog;
-use crate::fix::Bounded;
+use crate::audit::{Code, Finding, Question, Verdict};
+use crate::catalog::{Catalog, CatalogError};
+use crate::fix::{Bounded, Time, Waited};
 use crate::name::Name;
 use crate::requirement::Requirement;
 use crate::rules::torch::TORCH;
 use crate::rules::{companion, library, owner};
 use crate::solve::{Conflict, Problem, Resolution, Solution, SolveError, Source, solve};
 use crate::target::Target;
+
+/// The distributions whose findings a search is to mend; all of them, when none are named.
+#[derive(Clone, Default)]
+pub(super) struct Scope(Option<BTreeSet<Name>>);
+
+impl Scope {
+    /// Whether a finding is one that the search is for.
+    pub(super) fn aims(&self, finding: &Finding, wanted: Wanted<'_>) -> bool {
+        let concerns =
+            |scope: &BTreeSet<Name>| finding.involved().any(|name| scope.contains(&name));
+        wanted.mends(finding) && self.0.as_ref().is_none_or(concerns)
+    }
+}
+
+/// Questions to the indexes that one solve may ask.
+const QUESTIONS: u64 = 20_000;
 
 /// How far the lines of a name are freed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +62,12 @@ pub(super) struct Search<'a> {
     sources: &'a [Source],
     pub(super) catalog: &'a Arc<dyn Catalog>,
     pub(super) wanted: Wanted<'a>,
+    /// The distributions whose findings are to be mended; all, when it is not set.
+    pub(super) scope: Scope,
+    /// Set once one of the known indexes did not answer: they are not asked again.
+    without_known: bool,
     deadline: Instant,
+    waited: Waited,
     pub(super) target: Target,
     /// Lines that are left out: another line installs the same files.
     pub(super) removed: BTreeSet<usize>,
@@ -66,7 +87,7 @@ impl<'a> Search<'a> {
         wanted: Wanted<'a>,
     ) -> Self {
         let named: BTreeSet<Name> =
-            verdict.findings.iter().filter(|f| wanted.mends(f)).filter_map(|f| f.package).collect();
+            verdict.findings.iter().filter(|f| wanted.mends(f)).flat_map(Finding::faulty).collect();
         let skip = verdict.opaque.iter().filter(|name| !named.contains(name)).copied().collect();
         Self {
             question,
@@ -74,6 +95,9 @@ impl<'a> Search<'a> {
             sources,
             catalog,
             wanted,
+            scope: Scope::default(),
+            without_known: false,
+            waited: Waited::default(),
             deadline: Instant::now() + wanted.limit.time,
             target: question.target.clone(),
             removed: BTreeSet::new(),
@@ -82,6 +106,17 @@ impl<'a> Search<'a> {
             stopped: false,
             obstacles: Vec::new(),
         }
+    }
+
+    /// Mends the findings of `names` alone, and leaves out what takes part in those of `others`.
+    pub(super) fn narrow_to(&mut self, names: BTreeSet<Name>, others: &BTreeSet<Name>) {
+        self.skip.extend(others.difference(&names));
+        self.scope = Scope(Some(names));
+    }
+
+    /// Whether a finding is one that this search is for.
+    fn aims(&self, finding: &Finding) -> bool {
+        self.scope.aims(finding, self.wanted)
     }
 
     /// Lets distributions of the torch family move whose index could not be read. A pin that is right on such an index is
@@ -149,8 +184,8 @@ impl<'a> Search<'a> {
             let before = freed.len();
             let mut involved = conflict.distributions();
             if before == 0 {
-                let findings = self.verdict.findings.iter().filter(|f| self.wanted.mends(f));
-                involved.extend(findings.filter_map(|finding| finding.package));
+                let findings = self.verdict.findings.iter().filter(|f| self.aims(f));
+                involved.extend(findings.flat_map(Finding::faulty));
             }
             for name in involved.iter().filter(|name| self.is_bounded(**name)) {
                 freed.entry(*name).or_insert(Freedom::Any);
@@ -272,7 +307,7 @@ impl<'a> Search<'a> {
         freed: &BTreeMap<Name, Freedom>,
         lowest: Option<&BTreeMap<Name, Pep440>>,
     ) -> Result<Solution, Option<Box<Conflict>>> {
-        if self.solves >= self.wanted.limit.solves || Instant::now() >= self.deadline {
+        if self.solves >= self.wanted.limit.solves || self.is_late() {
             self.stopped = true;
             return Err(None);
         }
@@ -285,8 +320,19 @@ impl<'a> Search<'a> {
             }
             problem.policy.preferences.extend(prefer.iter().map(|(n, v)| (*n, v.clone())));
         }
-        let bounded = Arc::new(Bounded::new(Arc::clone(self.catalog), u64::MAX, self.deadline));
+        if self.without_known {
+            problem.sources.iter_mut().filter(|s| s.only.is_some()).for_each(|s| s.explicit = true);
+        }
+        let time = Time::Working(self.waited.clone(), self.deadline);
+        let bounded = Arc::new(Bounded::new(Arc::clone(self.catalog), QUESTIONS, time));
         let solved = solve(Arc::new(problem), bounded.clone());
+        if matches!(&solved, Err(SolveError::Catalog(CatalogError::Network(_))))
+            && !self.without_known
+        {
+            // The rest of the indexes may have an answer.
+            self.without_known = true;
+            return self.solve(freed, lowest);
+        }
         match solved {
             Ok(solution) => Ok(solution),
             Err(SolveError::Conflict(conflict)) => Err(Some(conflict)),
@@ -299,6 +345,10 @@ impl<'a> Search<'a> {
                 Err(None)
             }
         }
+    }
+
+    fn is_late(&self) -> bool {
+        Instant::now() >= self.deadline + self.waited.total()
     }
 
     fn problem(&self, freed: &BTreeMap<Name, Freedom>) -> Problem {
@@ -331,7 +381,7 @@ impl<'a> Search<'a> {
     /// The version that a line pins.
     fn pin(&self, name: Name) -> Option<Pep440> {
         let mut lines = self.question.lines.iter().filter(|line| line.requirement.name == name);
-        lines.find_map(|line| pin_of(&line.requirement))
+        lines.find_map(|line| line.requirement.pinned().cloned())
     }
 
     /// Whether every line of the name allows what was chosen.
@@ -359,14 +409,8 @@ fn rank(name: Name) -> u8 {
     }
 }
 
-fn pin_of(requirement: &Requirement) -> Option<Pep440> {
-    let exact = |operator: &Operator| matches!(operator, Operator::Equal | Operator::ExactEqual);
-    let mut pins = requirement.specifiers.iter().filter(|s| exact(s.operator()));
-    pins.next().map(|specifier| specifier.version().clone())
-}
-
 fn loosened(requirement: &Arc<Requirement>, freedom: Freedom) -> Option<Arc<Requirement>> {
-    let public = pin_of(requirement).map(Pep440::without_local);
+    let public = requirement.pinned().cloned().map(Pep440::without_local);
     let versions = match (freedom, public) {
         (Freedom::Any, _) | (_, None) => String::new(),
         (Freedom::Label, Some(public)) => format!("=={public}"),

@@ -22,50 +22,65 @@ const ROUNDS: usize = 6;
 
 /// Edits that lead an installer to an answer; `None` when none that were tried do.
 pub(super) fn settle(search: &mut Search<'_>, relaxed: &Relaxed) -> Option<Repair> {
-    let wanted = search.wanted;
+    let (wanted, scope) = (search.wanted, search.scope.clone());
     let mut settling = Settling { search, solution: &relaxed.solution, edits: Vec::new() };
     settling.moves();
     let before = settling.search.verdict;
-    let known: BTreeSet<_> = errors(before, wanted).map(key).collect();
+    let known: BTreeSet<_> = errors(before, wanted).flat_map(Finding::keys).collect();
+    let aims = |finding: &Finding| scope.aims(finding, wanted);
+    let aimed: BTreeSet<_> =
+        before.findings.iter().filter(|f| aims(f)).flat_map(Finding::keys).collect();
     // What was an error must be gone, and not be called a warning instead.
-    let is_left = |finding: &&Finding| {
-        wanted.mends(finding)
-            || (finding.severity > Severity::Note && known.contains(&key(finding)))
+    let is_left = |finding: &Finding| {
+        aims(finding)
+            || (finding.severity > Severity::Note && finding.keys().any(|key| aimed.contains(&key)))
+    };
+    let is_new = |finding: &&Finding| {
+        wanted.mends(finding) && finding.keys().any(|key| !known.contains(&key))
     };
     let mut verdict = settling.judged();
     for _ in 0..ROUNDS {
-        let left: Vec<&Finding> = verdict.findings.iter().filter(is_left).collect();
+        let left: Vec<&Finding> =
+            verdict.findings.iter().filter(|f| is_left(f) || is_new(f)).collect();
         if left.is_empty() || !settling.narrow(&verdict, &left) {
             break;
         }
         verdict = settling.judged();
     }
-    let after: BTreeSet<_> = verdict.findings.iter().filter(is_left).map(key).collect();
+    let left = |verdict: &Verdict| -> BTreeSet<_> {
+        verdict
+            .findings
+            .iter()
+            .filter(|f| is_left(f) || is_new(f))
+            .flat_map(Finding::keys)
+            .collect()
+    };
+    let after = left(&verdict);
+    if settling.shorten(|verdict| left(verdict).is_subset(&after)) {
+        verdict = settling.judged();
+    }
     let cured: Vec<usize> = before
         .findings
         .iter()
         .enumerate()
-        .filter(|(_, finding)| wanted.mends(finding) && !after.contains(&key(finding)))
+        .filter(|(_, finding)| aims(finding) && finding.keys().all(|key| !after.contains(&key)))
         .map(|(place, _)| place)
         .collect();
-    if let Some(new) = errors(&verdict, wanted).find(|finding| !known.contains(&key(finding))) {
+    if let Some(new) = verdict.findings.iter().find(is_new) {
         let text = format!("with {}: {}", settling.summary(), new.message);
         settling.search.obstacles.push(text);
         return None;
     }
     if cured.is_empty() || settling.edits.is_empty() {
-        if let Some(left) = verdict.findings.iter().find(is_left) {
+        if let Some(left) = verdict.findings.iter().find(|finding| is_left(finding)) {
             let text = format!("an installer would still meet {}: {}", left.code, left.message);
             settling.search.obstacles.push(text);
         }
         return None;
     }
     let builds = relaxed.solution.builds.iter().map(|(n, c)| (*n, c.version.clone())).collect();
-    Some(Repair { edits: settling.edits, builds, cured })
-}
-
-fn key(finding: &Finding) -> (Code, Option<Name>) {
-    (finding.code, finding.package)
+    let steps = verdict.steps.iter().map(|step| step.text.clone()).collect();
+    Some(Repair { edits: settling.edits, builds, cured, steps })
 }
 
 fn errors<'v>(verdict: &'v Verdict, wanted: Wanted<'v>) -> impl Iterator<Item = &'v Finding> {
@@ -171,6 +186,24 @@ impl Settling<'_, '_> {
         audit(&question, &**self.search.catalog)
     }
 
+    /// Leaves out every added line without which the files are as good. True when there was one.
+    fn shorten(&mut self, as_good: impl Fn(&Verdict) -> bool) -> bool {
+        let before = self.edits.len();
+        let mut at = 0;
+        while at < self.edits.len() {
+            if !matches!(self.edits.get(at), Some(Edit::Add { .. })) {
+                at += 1;
+                continue;
+            }
+            let edit = self.edits.remove(at);
+            if !as_good(&self.judged()) {
+                self.edits.insert(at, edit);
+                at += 1;
+            }
+        }
+        self.edits.len() < before
+    }
+
     /// Makes the installer follow the answer where an error is left. False when there is nothing more to do.
     fn narrow(&mut self, verdict: &Verdict, left: &[&Finding]) -> bool {
         let differs = |name: &Name, build: &DistVersion| {
@@ -184,12 +217,7 @@ impl Settling<'_, '_> {
             .filter(|(name, build)| differs(name, build))
             .collect();
         let named: BTreeSet<Name> = left.iter().filter_map(|finding| finding.package).collect();
-        let text = |name: &Name| {
-            let mentions = |text: &str| text.split(' ').any(|word| word == name.as_str());
-            left.iter().any(|finding| {
-                mentions(&finding.message) || finding.facts.iter().any(|fact| mentions(&fact.text))
-            })
-        };
+        let part: BTreeSet<Name> = left.iter().flat_map(|finding| finding.involved()).collect();
         let takes_part = |name: &Name| {
             let chosen = self.solution.builds.get(name);
             // What a build lacks is added once the installer takes that build.
@@ -202,7 +230,7 @@ impl Settling<'_, '_> {
                     let mut by = chosen.required_by.iter().flatten();
                     by.any(|by| named.contains(by) && follows(by))
                 });
-            named.contains(name) || text(name) || by_named
+            part.contains(name) || by_named
         };
         let mut names: Vec<Name> = builds.keys().filter(|name| takes_part(name)).copied().collect();
         let before = self.edits.clone();

@@ -116,6 +116,12 @@ impl Marker {
         self.expression.holds(Some(environment), extra)
     }
 
+    /// Whether a version of Python occurs in it.
+    #[must_use]
+    pub fn names_python(&self) -> bool {
+        self.expression.names_python()
+    }
+
     /// The marker as it was written.
     #[must_use]
     pub fn as_str(&self) -> &str {
@@ -173,6 +179,18 @@ impl Expression {
             Self::Compare(comparison) => comparison.holds(environment, extra),
             Self::And(parts) => parts.iter().all(|part| part.holds(environment, extra)),
             Self::Or(parts) => parts.iter().any(|part| part.holds(environment, extra)),
+        }
+    }
+
+    fn names_python(&self) -> bool {
+        match self {
+            Self::Constant(_) | Self::Extra { .. } => false,
+            Self::Compare(comparison) => {
+                let python =
+                    |operand: &Operand| matches!(operand, Operand::Variable(v) if v.is_python());
+                python(&comparison.left) || python(&comparison.right)
+            }
+            Self::And(parts) | Self::Or(parts) => parts.iter().any(Self::names_python),
         }
     }
 

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 use std::sync::{Arc, OnceLock};
 
-use pep440_rs::{Operator, VersionSpecifier, VersionSpecifiers};
+use pep440_rs::{Operator, Version as Pep440, VersionSpecifier, VersionSpecifiers};
 
 use super::Mode;
 use super::cursor::Cursor;
@@ -12,7 +12,7 @@ use super::grammar::{self, Clause};
 use super::marker::Marker;
 use crate::digest::parse_sha256;
 use crate::name::Name;
-use crate::version::{Range, dist_range, specifiers_mention_prerelease};
+use crate::version::{Range, dist_range, local_label, specifiers_mention_prerelease};
 
 /// A PEP 508 requirement.
 #[derive(Debug)]
@@ -80,12 +80,24 @@ impl Requirement {
         specifiers_mention_prerelease(&self.specifiers)
     }
 
-    /// True when it pins one version with `==`: that opts in to a release which its author withdrew.
+    /// The one version that it pins, with `==` and without `.*`.
+    #[must_use]
+    pub fn pinned(&self) -> Option<&Pep440> {
+        let exact =
+            |s: &&VersionSpecifier| matches!(s.operator(), Operator::Equal | Operator::ExactEqual);
+        self.specifiers.iter().find(exact).map(VersionSpecifier::version)
+    }
+
+    /// Whether its marker looks at the version of Python.
+    #[must_use]
+    pub fn hangs_on_python(&self) -> bool {
+        self.marker.as_ref().is_some_and(|marker| marker.names_python())
+    }
+
+    /// True when it pins one version: that opts in to a release which its author withdrew.
     #[must_use]
     pub fn is_exact(&self) -> bool {
-        self.specifiers
-            .iter()
-            .any(|s| matches!(s.operator(), Operator::Equal | Operator::ExactEqual))
+        self.pinned().is_some()
     }
 
     /// The local label that it pins: `cu118` of `torch==2.3.1+cu118`.
@@ -93,8 +105,7 @@ impl Requirement {
     pub fn local_label(&self) -> Option<String> {
         let pins =
             |s: &&VersionSpecifier| s.version().is_local() && *s.operator() != Operator::NotEqual;
-        let local = self.specifiers.iter().find(pins)?.version().local();
-        Some(local.iter().map(ToString::to_string).collect::<Vec<_>>().join("."))
+        local_label(self.specifiers.iter().find(pins)?.version())
     }
 
     /// Reads `text` with repairs, with `marker` reading what follows the semicolon.

@@ -1,29 +1,25 @@
 //! Constraints that hold only for one use of a distribution, which no input names. They are worth a warning, and a preference
 //! among versions that are otherwise equal, but never a refusal.
 
-use std::sync::LazyLock;
-
 use pep440_rs::Version as Pep440;
 
 use super::build::Build;
 use super::onnx_model::{Model, ir_symptom, stamped_by_default};
 use super::rule::Rule;
-use super::span::Table;
-use super::{onnxruntime, owner, prebuilt};
+use super::span::find;
+use super::{compiled, onnxruntime, owner, prebuilt};
 use crate::constraint::{Constraint, Fact, Force};
 use crate::matrix::{self, rows};
 use crate::name::Name;
 use crate::package::Package;
 use crate::version::{DistVersion, Range, SourceId, Version, if_present};
 
-static TENSORRT: LazyLock<Table<rows::onnxruntime::TensorRt>> =
-    LazyLock::new(|| Table::new(&matrix::onnxruntime().tensorrt));
-
 /// The import package whose owners read models.
 const RUNTIME: &str = "onnxruntime";
 
 /// The rules of this module, as their facts name them.
-const RULES: [Rule; 3] = [Rule::CompiledHere, Rule::OnnxDefaultModel, Rule::TensorrtMismatch];
+const RULES: [Rule; 4] =
+    [Rule::CompiledHere, Rule::ExtensionSkipped, Rule::OnnxDefaultModel, Rule::TensorrtMismatch];
 
 /// Whether a fact is no more than advice.
 #[must_use]
@@ -39,7 +35,7 @@ pub fn constraints(build: &Build, model: Option<&Model>) -> Vec<Constraint> {
         "onnx" | "onnx-weekly" if model.is_none() => default_model(build),
         "onnx" | "onnx-weekly" => Vec::new(),
         onnxruntime::GPU => tensorrt(build),
-        _ => prebuilt::advice(build).into_iter().collect(),
+        _ => prebuilt::advice(build).into_iter().chain(compiled::advice(build)).collect(),
     }
 }
 
@@ -52,9 +48,9 @@ fn default_model(build: &Build) -> Vec<Constraint> {
     let reads = |row: &&rows::onnx::Runtime| row.max_opset >= opset && row.max_ir >= ir;
     // What runtimes read only grows: the first one that reads the model, and everything after it. When none does yet, only
     // a release newer than all that are known can.
-    let first: Option<Pep440> = runtimes.iter().find(reads).and_then(|row| row.from.parse().ok());
+    let first = runtimes.iter().find(reads).map(|row| row.span.from.clone());
     let at = |version: Pep440| Version::Dist(DistVersion::new(version, SourceId(0)));
-    let range = match (first, runtimes.last().and_then(|row| row.to.parse().ok())) {
+    let range = match (first, runtimes.last().map(|row| row.span.to.clone())) {
         (Some(first), _) => Range::higher_than(at(first)),
         (None, Some(last)) => {
             Range::strictly_higher_than(Version::Dist(DistVersion::after_locals(last)))
@@ -86,7 +82,9 @@ fn default_model(build: &Build) -> Vec<Constraint> {
 
 /// The TensorRT provider links one major version of TensorRT.
 fn tensorrt(build: &Build) -> Vec<Constraint> {
-    let found = build.release().and_then(|release| TENSORRT.find(&release, |_| true));
+    let found = build
+        .release()
+        .and_then(|release| find(&matrix::onnxruntime().tensorrt, &release, |_| true));
     let Some(found) = found else { return Vec::new() };
     let major = found.row.major;
     let fact = Fact {
@@ -101,10 +99,10 @@ fn tensorrt(build: &Build) -> Vec<Constraint> {
     };
     let bound = |release| Version::Dist(DistVersion::new(Pep440::new([release]), SourceId(0)));
     let range = Range::from_range_bounds(bound(major)..bound(major + 1));
-    let names = found.row.wheels.iter().filter_map(|wheel| Name::new(wheel).ok());
+    let names = found.row.wheels.iter();
     names
         .map(|name| {
-            let package = Package::dist(name);
+            let package = Package::dist(*name);
             build.constraint(package, if_present(&range), Force::IfPresent, fact.clone())
         })
         .collect()

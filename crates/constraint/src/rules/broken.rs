@@ -1,8 +1,6 @@
 //! Builds that cannot be used, with the reason.
 
-use std::str::FromStr;
-
-use pep440_rs::{Version as Pep440, VersionSpecifiers};
+use pep440_rs::Version as Pep440;
 
 use super::build::{Build, Origin};
 use super::rule::Rule;
@@ -22,13 +20,12 @@ pub fn unusable(build: &Build, platform: Platform) -> Option<Fact> {
 
 fn broken_release(build: &Build, platform: Platform) -> Option<Fact> {
     let concerns = |row: &&rows::broken::Release| {
-        row.name == build.name.as_str()
-            && (row.platforms.is_empty() || row.platforms.iter().any(|p| p == platform.as_str()))
+        (row.platforms.is_empty() || row.platforms.contains(&platform))
             && row.origin.as_ref().is_none_or(|o| o == onnxruntime::origin_name(build.origin))
     };
-    let row = matrix::broken().release.iter().filter(concerns).find(|row| {
-        let versions = VersionSpecifiers::from_str(&row.versions);
-        versions.is_ok_and(|v| build.version.version().is_some_and(|version| v.contains(version)))
+    let mut rows = matrix::broken().release.of(build.name).iter().filter(concerns);
+    let row = rows.find(|row| {
+        build.version.version().is_some_and(|version| row.versions.contains(version))
     })?;
     Some(Fact {
         rule: Rule::BrokenRelease,
@@ -41,8 +38,7 @@ fn broken_release(build: &Build, platform: Platform) -> Option<Fact> {
 /// Why a release that is pinned cannot be found, when it is known to have been deleted from PyPI.
 #[must_use]
 pub fn deleted(name: Name, version: &Pep440) -> Option<Fact> {
-    let mut rows = matrix::broken().deleted.iter().filter(|row| row.name == name.as_str());
-    let row = rows.find(|row| row.version.parse().is_ok_and(|known: Pep440| known == *version))?;
+    let row = matrix::broken().deleted.of(name).iter().find(|row| row.version == *version)?;
     Some(Fact {
         rule: Rule::DeletedRelease,
         text: format!("{name} {version} was deleted from PyPI"),

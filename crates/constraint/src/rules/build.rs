@@ -9,7 +9,7 @@ use crate::constraint::{Constraint, Fact, Force, Reason};
 use crate::name::Name;
 use crate::package::Package;
 use crate::requirement::{Requirement, RequirementCache};
-use crate::version::{DistVersion, Range, SystemVersion, Version};
+use crate::version::{DistVersion, Range, SystemVersion, Version, local_label};
 
 /// One build of a distribution.
 #[derive(Clone, Copy)]
@@ -58,9 +58,7 @@ impl<'a> Build<'a> {
     /// The local label: `cu128` of `2.9.1+cu128`.
     #[must_use]
     pub fn label(&self) -> Option<String> {
-        let local = self.version.version()?.local();
-        let parts: Vec<String> = local.iter().map(ToString::to_string).collect();
-        (!parts.is_empty()).then(|| parts.join("."))
+        local_label(self.version.version()?)
     }
 
     /// `name version`, as messages write it.
@@ -121,15 +119,6 @@ pub(super) fn named_version(requirement: &Requirement) -> Option<Pep440> {
         .specifiers
         .iter()
         .find(|s| positive(s.operator()) && lower(s.operator()))
-        .map(|s| s.version().clone())
-}
-
-/// The version that a requirement pins exactly, with `==` and without `.*`.
-pub(super) fn pinned_version(requirement: &Requirement) -> Option<Pep440> {
-    requirement
-        .specifiers
-        .iter()
-        .find(|s| matches!(s.operator(), Operator::Equal | Operator::ExactEqual))
         .map(|s| s.version().clone())
 }
 

@@ -1,21 +1,17 @@
 //! The GPU code that a build carries, as data for the rule that compares it with the GPUs of a machine.
 
-use std::sync::LazyLock;
-
 use pep440_rs::Version as Pep440;
 
 use super::build::Build;
-use super::onnxruntime;
-use super::span::{Fit, Found, Table};
+use super::span::{Fit, Found, find};
 use super::torch::{TORCH, accelerator, backend_cuda, backend_name};
+use super::{compiled, onnxruntime};
 use crate::machine::Platform;
+use crate::matrix::rows::compiled::Dependence;
 use crate::matrix::{self, rows};
 use crate::version::SystemVersion;
 
-static TORCH_CODE: LazyLock<Table<rows::torch::MachineCode>> =
-    LazyLock::new(|| Table::new(&matrix::torch().machine_code));
-static ORT_CODE: LazyLock<Table<rows::torch::MachineCode>> =
-    LazyLock::new(|| Table::new(&matrix::onnxruntime().machine_code));
+pub use crate::matrix::rows::torch::Gap;
 
 /// The machine code of one build.
 #[derive(Clone, Debug)]
@@ -27,28 +23,11 @@ pub struct MachineCode {
     /// The toolkit that made it; a driver has to know its PTX.
     pub toolkit: SystemVersion,
     /// Capabilities for which some kernels have no code.
-    pub gaps: Vec<Gap>,
+    pub gaps: &'static [Gap],
     /// Public sources.
     pub sources: &'static [String],
     /// Set when no fact speaks of this very build: what was taken instead, in words.
     pub assumed_from: Option<String>,
-}
-
-/// A compute capability for which some kernels of a build have no code.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Gap {
-    /// The compute capability.
-    pub capability: SystemVersion,
-    /// Kernels without code.
-    pub missing: u64,
-    /// Kernels in all.
-    pub of: u64,
-}
-
-impl std::fmt::Display for Gap {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}: {} of {}", self.capability, self.missing, self.of)
-    }
 }
 
 /// The machine code of a build of torch or onnxruntime-gpu. `None` when the build has none (a CPU build), or when nothing
@@ -58,8 +37,32 @@ pub fn machine_code(build: &Build, platform: Platform) -> Option<MachineCode> {
     match build.name.as_str() {
         TORCH => torch_code(build, platform),
         onnxruntime::GPU => ort_code(build, platform),
-        _ => None,
+        _ => compiled_code(build, platform),
     }
+}
+
+/// The code of a distribution that is known to need it.
+fn compiled_code(build: &Build, platform: Platform) -> Option<MachineCode> {
+    compiled::dependence(build.name).filter(|known| known.kernels == Dependence::Needed)?;
+    let found = compiled::row(build, Some(platform))?;
+    let row = found.row;
+    if row.cubins.is_empty() && row.ptx.is_empty() {
+        return None;
+    }
+    let assumed_from = match found.fit {
+        Fit::Known => None,
+        Fit::Older(at) | Fit::Newer(at) => Some(format!("{} {at}", build.name)),
+    };
+    // Without PTX nothing is compiled by the driver, and the toolkit does not matter.
+    let toolkit = row.ptx_isa.as_ref().and_then(compiled::toolkit_of);
+    Some(MachineCode {
+        cubins: &row.cubins,
+        ptx: &row.ptx,
+        toolkit: toolkit.unwrap_or_else(|| SystemVersion::new(0, 0)),
+        gaps: &[],
+        sources: &row.source,
+        assumed_from,
+    })
 }
 
 fn torch_code(build: &Build, platform: Platform) -> Option<MachineCode> {
@@ -69,12 +72,12 @@ fn torch_code(build: &Build, platform: Platform) -> Option<MachineCode> {
     }
     let backend = backend_name(&accelerator.cuda);
     let release = build.release()?;
-    if let Some(found) = find(&TORCH_CODE, &release, &backend, platform) {
-        return read(found, &format!("torch {{release}}+{backend}"));
+    if let Some(found) = nearest(&matrix::torch().machine_code, &release, &backend, platform) {
+        return Some(read(found, &format!("torch {{release}}+{backend}")));
     }
     let neighbour = older_backend(&accelerator.cuda, platform)?;
-    let found = find(&TORCH_CODE, &release, &neighbour, platform)?;
-    let mut code = read(found, "torch {release}")?;
+    let found = nearest(&matrix::torch().machine_code, &release, &neighbour, platform)?;
+    let mut code = read(found, "torch {release}");
     let release = found.fit.release(&release);
     code.assumed_from = Some(format!("torch {release}+{neighbour}"));
     Some(code)
@@ -82,9 +85,10 @@ fn torch_code(build: &Build, platform: Platform) -> Option<MachineCode> {
 
 /// The newest backend below `cuda` in the same major version that has a row for the platform.
 fn older_backend(cuda: &SystemVersion, platform: Platform) -> Option<String> {
-    TORCH_CODE
-        .rows()
-        .filter(|row| row.platform == platform.as_str())
+    matrix::torch()
+        .machine_code
+        .iter()
+        .filter(|row| row.platform == platform)
         .filter_map(|row| backend_cuda(&row.build))
         .filter(|other| other.major() == cuda.major() && other < cuda)
         .max()
@@ -94,57 +98,45 @@ fn older_backend(cuda: &SystemVersion, platform: Platform) -> Option<String> {
 fn ort_code(build: &Build, platform: Platform) -> Option<MachineCode> {
     let origin = onnxruntime::origin_name(build.origin);
     let release = build.release()?;
-    let own = find(&ORT_CODE, &release, origin, platform);
+    let own = nearest(&matrix::onnxruntime().machine_code, &release, origin, platform);
     if let Some(found) = own.filter(|found| origin == onnxruntime::PYPI || found.fit == Fit::Known)
     {
-        return read(found, "onnxruntime-gpu {release}");
+        return Some(read(found, "onnxruntime-gpu {release}"));
     }
     // A feed's build that nobody has looked into: the nearest build on PyPI for the same CUDA.
     let major = onnxruntime::target(build)?.cuda_major;
-    let found = ORT_CODE.find(&release, |row| {
-        let same = row.toolkit.parse().is_ok_and(|toolkit: SystemVersion| toolkit.major() == major);
-        row.platform == platform.as_str() && same
+    let found = find(&matrix::onnxruntime().machine_code, &release, |row| {
+        row.platform == platform && row.toolkit.major() == major
     })?;
-    let mut code = read(found, "onnxruntime-gpu {release}")?;
+    let mut code = read(found, "onnxruntime-gpu {release}");
     let nearest = found.fit.release(&release);
     code.assumed_from = Some(format!("the CUDA {major} build of onnxruntime-gpu {nearest}"));
     Some(code)
 }
 
-fn find(
-    table: &Table<rows::torch::MachineCode>,
+fn nearest(
+    rows: &'static [rows::torch::MachineCode],
     release: &Pep440,
     build: &str,
     platform: Platform,
 ) -> Option<Found<rows::torch::MachineCode>> {
-    table.find(release, |row| row.build == build && row.platform == platform.as_str())
+    find(rows, release, |row| row.build == build && row.platform == platform)
 }
 
-fn read(found: Found<rows::torch::MachineCode>, template: &str) -> Option<MachineCode> {
+fn read(found: Found<rows::torch::MachineCode>, template: &str) -> MachineCode {
     let row = found.row;
     let assumed_from = match found.fit {
         Fit::Known => None,
-        Fit::Older(at) | Fit::Newer(at) => Some(template.replace("{release}", at)),
+        Fit::Older(at) | Fit::Newer(at) => Some(template.replace("{release}", &at.to_string())),
     };
-    Some(MachineCode {
+    MachineCode {
         cubins: &row.cubins,
         ptx: &row.ptx,
-        toolkit: row.toolkit.parse().ok()?,
-        gaps: row.gaps.iter().filter_map(|text| gap(text)).collect(),
+        toolkit: row.toolkit.clone(),
+        gaps: &row.gaps,
         sources: &row.source,
         assumed_from,
-    })
-}
-
-/// Reads `7.5: 48 of 278`.
-fn gap(text: &str) -> Option<Gap> {
-    let (capability, counts) = text.split_once(": ")?;
-    let (missing, of) = counts.split_once(" of ")?;
-    Some(Gap {
-        capability: capability.parse().ok()?,
-        missing: missing.parse().ok()?,
-        of: of.parse().ok()?,
-    })
+    }
 }
 
 #[cfg(test)]

@@ -1,13 +1,10 @@
 //! Companions: distributions that belong to one torch, also where their METADATA does not say which.
 
-use std::str::FromStr;
-use std::sync::LazyLock;
+use pep440_rs::Version as Pep440;
 
-use pep440_rs::{Version as Pep440, VersionSpecifiers};
-
-use super::build::{Build, major_range, pinned_version};
+use super::build::{Build, major_range};
 use super::rule::Rule;
-use super::span::Table;
+use super::span::find;
 use super::torch::{Accelerator, TORCH, describe, labelled_accelerator, pypi_accelerator};
 use crate::constraint::{Constraint, Fact, Force};
 use crate::machine::Platform;
@@ -17,13 +14,10 @@ use crate::name::Name;
 use crate::package::Package;
 use crate::version::{DistVersion, Range, SourceId, SystemVersion, Version, dist_range};
 
-static CUDA_CHOICE: LazyLock<Table<rows::companions::CudaChoice>> =
-    LazyLock::new(|| Table::new(&matrix::companions().cuda_choice));
-
 /// How a distribution is tied to torch, when it is one of the family.
 #[must_use]
 pub fn family(name: Name) -> Option<&'static rows::companions::Family> {
-    matrix::companions().family.iter().find(|row| row.name == name.as_str())
+    matrix::companions().family.of(name).first()
 }
 
 /// What a companion needs: its torch, and the accelerator that torch is built for.
@@ -34,32 +28,27 @@ pub fn constraints(build: &Build, platform: Platform) -> Vec<Constraint> {
     if let Some(row) = row {
         constraints.extend(torch_constraint(build, row));
     }
-    if let Some(family) = family(build.name).filter(|family| family.name != TORCH) {
+    if let Some(family) = family(build.name).filter(|family| family.name.as_str() != TORCH) {
         constraints.extend(tie(build, platform, family, row));
     }
     constraints.extend(cuda_choice(build));
     constraints
 }
 
-fn torch_row(build: &Build) -> Option<&'static rows::companions::Torch> {
-    let mut rows =
-        matrix::companions().torch.iter().filter(|r| r.name == build.name.as_str()).peekable();
-    rows.peek()?;
+/// The row that names the torch of a release.
+pub(super) fn torch_row(build: &Build) -> Option<&'static rows::companions::Torch> {
+    let rows = matrix::companions().torch.of(build.name);
+    if rows.is_empty() {
+        return None;
+    }
     let public = build.version.version()?.clone().without_local();
     let release = public.only_release();
-    let named = |row: &&'static rows::companions::Torch| row.version.parse::<Pep440>().ok();
-    let mut rows: Vec<_> = rows.filter_map(|row| Some((named(&row)?, row))).collect();
     // A post-release may be built for another torch than its release.
-    rows.sort_by_key(|(version, _)| *version != public);
-    let of_post = public.is_post();
-    let found = rows
-        .into_iter()
-        .find(|(version, _)| *version == public || (!of_post && *version == release));
-    found.map(|(_, row)| row)
+    let exact = rows.iter().find(|row| row.version == public);
+    exact.or_else(|| rows.iter().find(|row| !public.is_post() && row.version == release))
 }
 
 fn torch_constraint(build: &Build, row: &rows::companions::Torch) -> Option<Constraint> {
-    let specifiers = VersionSpecifiers::from_str(&row.torch).ok()?;
     let fact = Fact {
         rule: Rule::CompanionMismatch,
         text: row.text.clone(),
@@ -67,7 +56,7 @@ fn torch_constraint(build: &Build, row: &rows::companions::Torch) -> Option<Cons
         symptom: row.symptom.clone(),
     };
     let torch = Package::dist(Name::new(TORCH).ok()?);
-    Some(build.constraint(torch, dist_range(&specifiers), Force::Requires, fact))
+    Some(build.constraint(torch, dist_range(&row.torch), Force::Requires, fact))
 }
 
 /// The constraint that ties a companion to the accelerator of its torch.
@@ -83,6 +72,10 @@ fn tie(
     }
     if let Some(labelled) = labelled_accelerator(build) {
         return labelled.map(|accelerator| tied_to(build, family, &accelerator));
+    }
+    let exact = row.and_then(|row| Some((row, row.cuda.clone()?)));
+    if let Some((row, cuda)) = exact.filter(|_| platform.is_linux()) {
+        return Some(same_cuda(build, cuda, row));
     }
     if let Some(major) = row.and_then(|row| row.cuda_major).filter(|_| platform.is_linux()) {
         return Some(cuda_major(build, major, row.map_or(&[][..], |row| &row.source)));
@@ -114,11 +107,10 @@ fn torch_of(build: &Build, row: Option<&rows::companions::Torch>) -> Option<Pep4
     let pinned = || {
         build
             .base_requirements(|name| name == TORCH)
-            .find_map(|requirement| pinned_version(&requirement))
+            .find_map(|requirement| requirement.pinned().cloned())
     };
     let by_row = || {
-        let specifiers = VersionSpecifiers::from_str(&row?.torch).ok()?;
-        let first = specifiers.iter().next()?;
+        let first = row?.torch.iter().next()?;
         (!first.operator().is_star()).then(|| first.version().clone())
     };
     by_row().or_else(pinned)
@@ -155,6 +147,22 @@ fn cuda_major(build: &Build, major: u64, sources: &[String]) -> Constraint {
     build.constraint(Package::Backend, major_range(major), Force::Requires, fact)
 }
 
+/// A companion that compares the CUDA version of torch with its own, and refuses another one.
+fn same_cuda(build: &Build, cuda: SystemVersion, row: &rows::companions::Torch) -> Constraint {
+    let fact = Fact {
+        rule: Rule::BackendMismatch,
+        text: format!(
+            "{} from PyPI is built for {}, and compares it with that of torch",
+            build.title(),
+            describe(&cuda)
+        ),
+        sources: row.source.clone(),
+        symptom: row.symptom.clone(),
+    };
+    let range = Range::singleton(Version::System(cuda));
+    build.constraint(Package::Backend, range, Force::Requires, fact)
+}
+
 /// `torch` of one version, without a local label, from any source.
 fn unlabelled_torch(
     build: &Build,
@@ -178,14 +186,13 @@ fn unlabelled_torch(
 
 /// Distributions with kernels for a list of CUDA versions: the CUDA of torch must be one of them, or torch without CUDA.
 fn cuda_choice(build: &Build) -> Option<Constraint> {
-    if !matrix::companions().cuda_choice.iter().any(|row| row.name == build.name.as_str()) {
+    let rows = matrix::companions().cuda_choice.of(build.name);
+    if rows.is_empty() {
         return None;
     }
-    let found = CUDA_CHOICE.find(&build.release()?, |row| row.name == build.name.as_str())?;
-    let versions: Vec<SystemVersion> =
-        found.row.cuda.iter().filter_map(|text| text.parse().ok()).collect();
+    let found = find(rows, &build.release()?, |_| true)?;
     let mut range = Range::singleton(Version::System(SystemVersion::new(0, 0)));
-    for version in &versions {
+    for version in &found.row.cuda {
         range = range.union(&if found.row.exact {
             Range::singleton(Version::System(version.clone()))
         } else {
@@ -197,11 +204,59 @@ fn cuda_choice(build: &Build) -> Option<Constraint> {
         text: format!(
             "{} has kernels for CUDA {}{}",
             build.title(),
-            found.row.cuda.join(", "),
+            found.row.cuda.iter().map(SystemVersion::as_str).collect::<Vec<_>>().join(", "),
             found.fit.assumption()
         ),
         sources: found.row.source.clone(),
         symptom: found.row.symptom.clone(),
     };
     Some(build.constraint(Package::Backend, range, Force::IfPresent, fact))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::stack::testing::{Pin, linux};
+
+    /// Whether a companion's build goes with a torch that is built for a CUDA.
+    fn goes_with(pin: &Pin, torch: &str, cuda: (u64, u64)) -> bool {
+        let torch = DistVersion::new(torch.parse().expect("valid"), SourceId(0));
+        let backend = Version::System(SystemVersion::new(cuda.0, cuda.1));
+        constraints(&pin.build(), linux()).iter().all(|constraint| match constraint.package {
+            Package::Backend => constraint.range.contains(&backend),
+            _ => constraint.range.contains(&Version::Dist(torch.clone())),
+        })
+    }
+
+    #[test]
+    fn torchaudio_compares_the_cuda_of_torch_with_its_own() {
+        let audio = Pin::pypi("torchaudio", "2.11.0");
+        assert!(goes_with(&audio, "2.11.0", (13, 0)) && goes_with(&audio, "2.13.0", (13, 0)));
+        assert!(goes_with(&audio, "2.15.0+cu130", (13, 0)));
+        assert!(!goes_with(&audio, "2.15.0", (13, 2)) && !goes_with(&audio, "2.10.0", (13, 0)));
+        // The next release compares no more.
+        let audio = Pin::pypi("torchaudio", "2.11.1");
+        assert!(goes_with(&audio, "2.13.0", (13, 0)) && goes_with(&audio, "2.15.0", (13, 2)));
+    }
+
+    #[test]
+    fn the_stable_abi_goes_with_the_torch_that_metadata_allows() {
+        let vision = Pin::pypi("torchvision", "0.29.2");
+        assert!(goes_with(&vision, "2.14.1", (13, 0)) && goes_with(&vision, "2.15.0", (13, 2)));
+        assert!(!goes_with(&vision, "2.14.1+cu126", (12, 6)));
+    }
+
+    #[test]
+    fn bitsandbytes_has_what_its_wheel_has() {
+        for (version, has, lacks) in [
+            ("0.39.1", (12, 1), (12, 2)),
+            ("0.41.0", (12, 2), (12, 3)),
+            ("0.45.5", (12, 8), (12, 9)),
+            ("0.46.1", (12, 9), (13, 0)),
+        ] {
+            let pin = Pin::pypi("bitsandbytes", version);
+            assert!(goes_with(&pin, "2.7.1", has), "{version}");
+            assert!(!goes_with(&pin, "2.7.1", lacks), "{version}");
+        }
+    }
 }

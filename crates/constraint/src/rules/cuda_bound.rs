@@ -1,38 +1,32 @@
 //! Distributions that use one CUDA major version without saying so in METADATA.
 
-use std::str::FromStr as _;
-use std::sync::LazyLock;
-
 use super::build::{Build, from_within_major, major_range};
 use super::rule::Rule;
-use super::span::{Fit, Found, Table};
+use super::span::{Fit, Found, find};
 use crate::constraint::{Constraint, Fact, Force};
-use pep440_rs::{Version as Pep440, VersionSpecifiers};
+use pep440_rs::Version as Pep440;
 
 use crate::machine::{Libraries, Machine, Platform};
 use crate::matrix::{self, rows};
 use crate::name::Name;
 use crate::package::Package;
-use crate::version::{Range, SystemVersion};
-
-static BOUND: LazyLock<Table<rows::bound::Bound>> =
-    LazyLock::new(|| Table::new(&matrix::bound().bound));
+use crate::version::Range;
 
 /// The CUDA and the cuDNN that such a build uses. A release without a row is like the nearest one.
 #[must_use]
 pub fn constraints(build: &Build, machine: &Machine) -> Vec<Constraint> {
-    let name = build.name.as_str();
-    if !matrix::bound().bound.iter().any(|row| row.name == name) {
+    let rows = matrix::bound().bound.of(build.name);
+    if rows.is_empty() {
         return Vec::new();
     }
     let concerns = |row: &rows::bound::Bound| {
-        let here = |p: &String| p == machine.platform.as_str();
-        row.name == name && (row.platforms.is_empty() || row.platforms.iter().any(here))
+        row.platforms.is_empty() || row.platforms.contains(&machine.platform)
     };
     let Some(release) = build.release() else { return Vec::new() };
     let system = machine.libraries == Libraries::System;
-    let rows = [false, true].into_iter().filter(|of_system| !of_system || system);
-    let found = rows.filter_map(|s| BOUND.find(&release, |row| concerns(row) && row.system == s));
+    let kinds = [false, true].into_iter().filter(|of_system| !of_system || system);
+    let found =
+        kinds.filter_map(|kind| find(rows, &release, |row| concerns(row) && row.system == kind));
     let known = found.filter(|found| !(found.row.ends && matches!(found.fit, Fit::Older(_))));
     known.flat_map(|found| of_row(build, found)).collect()
 }
@@ -40,24 +34,19 @@ pub fn constraints(build: &Build, machine: &Machine) -> Vec<Constraint> {
 /// Whether a row says which CUDA a build uses on a platform, whatever else is there.
 #[must_use]
 pub fn uses_cuda(build: &Build, platform: Platform) -> bool {
-    matrix::bound().bound.iter().any(|row| {
-        row.name == build.name.as_str()
-            && row.cuda_major.is_some()
+    matrix::bound().bound.of(build.name).iter().any(|row| {
+        row.cuda_major.is_some()
             && !row.if_present
             && !row.system
-            && (row.platforms.is_empty() || row.platforms.iter().any(|p| p == platform.as_str()))
+            && (row.platforms.is_empty() || row.platforms.contains(&platform))
     })
 }
 
 /// What a build opens of the system's libraries, when wheels do not bring them, and the extra that brings the wheels.
 #[must_use]
 pub fn system_libraries(build: &Build, platform: Platform) -> Option<(Fact, Option<&'static str>)> {
-    let concerns = |row: &rows::bound::Bound| {
-        row.system
-            && row.name == build.name.as_str()
-            && row.platforms.iter().any(|p| p == platform.as_str())
-    };
-    let row = BOUND.find(&build.release()?, concerns)?.row;
+    let concerns = |row: &rows::bound::Bound| row.system && row.platforms.contains(&platform);
+    let row = find(matrix::bound().bound.of(build.name), &build.release()?, concerns)?.row;
     let cudnn = row.cudnn.as_ref().map_or_else(String::new, |cudnn| format!(" and cuDNN {cudnn}"));
     let fact = Fact {
         rule: Rule::MissingLibrary,
@@ -75,15 +64,12 @@ pub fn system_libraries(build: &Build, platform: Platform) -> Option<(Fact, Opti
 /// Builds without GPU code on a machine whose GPUs are to be used.
 #[must_use]
 pub fn cpu_only(build: &Build, machine: &Machine) -> Vec<Constraint> {
-    let name = build.name.as_str();
     let here = |row: &&rows::bound::CpuOnly| {
-        row.name == name
-            && (row.platforms.is_empty()
-                || row.platforms.iter().any(|p| p == machine.platform.as_str()))
-            && VersionSpecifiers::from_str(&row.versions)
-                .is_ok_and(|v| build.version.version().is_some_and(|version| v.contains(version)))
+        (row.platforms.is_empty() || row.platforms.contains(&machine.platform))
+            && build.version.version().is_some_and(|version| row.versions.contains(version))
     };
-    let Some(row) = matrix::bound().cpu_only.iter().find(here) else { return Vec::new() };
+    let mut rows = matrix::bound().cpu_only.of(build.name).iter();
+    let Some(row) = rows.find(here) else { return Vec::new() };
     let fact = Fact {
         rule: Rule::CpuBuild,
         text: format!("{}; {}", row.text, row.fix),
@@ -102,8 +88,8 @@ pub fn cpu_only(build: &Build, machine: &Machine) -> Vec<Constraint> {
 /// The newest release that is known of a nightly build under a name of its own.
 #[must_use]
 pub fn nightly(name: Name) -> Option<Pep440> {
-    let mut rows = matrix::bound().bound.iter().filter(|row| row.nightly);
-    rows.find(|row| row.name == name.as_str())?.to.parse().ok()
+    let row = matrix::bound().bound.of(name).iter().find(|row| row.nightly)?;
+    Some(row.span.to.clone())
 }
 
 fn of_row(build: &Build, found: Found<rows::bound::Bound>) -> Vec<Constraint> {
@@ -118,13 +104,12 @@ fn of_row(build: &Build, found: Found<rows::bound::Bound>) -> Vec<Constraint> {
         let fact = fact(Rule::CudaMajorMismatch, format!("uses CUDA {major}"));
         build.constraint(Package::Cuda, major_range(major), force, fact)
     });
-    let cudnn = found.row.cudnn.as_ref().and_then(|text| {
-        let lowest: SystemVersion = text.parse().ok()?;
+    let cudnn = found.row.cudnn.as_ref().map(|lowest| {
         let fact = fact(
             Rule::CudnnMismatch,
             format!("uses cuDNN {lowest} or a newer {}.x", lowest.major()),
         );
-        Some(build.constraint(Package::Cudnn, from_within_major(&lowest), force, fact))
+        build.constraint(Package::Cudnn, from_within_major(lowest), force, fact)
     });
     cuda.into_iter().chain(cudnn).collect()
 }

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::limit::{Limit, branch_number, brand, fact, fact_with_symptom, from, number, system};
+use super::limit::{Limit, branch_number, brand, fact, fact_with_symptom, from, system};
 use super::rule::Rule;
 use crate::constraint::{Constraint, Fact, Force};
 use crate::machine::{Brand, Gpu, Platform};
@@ -26,14 +26,14 @@ fn branch_of(driver: &SystemVersion) -> Option<&'static Branch> {
 /// The first driver of a branch on a platform. Where NVIDIA publishes none, the number of the branch stands for it.
 fn first_driver(branch: &Branch, platform: Platform) -> SystemVersion {
     if platform.is_linux() {
-        return number(&branch.linux);
+        return branch.linux.clone();
     }
-    branch.windows.as_deref().map_or_else(|| branch_number(branch.branch), number)
+    branch.windows.clone().unwrap_or_else(|| branch_number(branch.branch))
 }
 
 /// The first branch whose own CUDA version is at least `cuda`.
 pub(super) fn first_branch_with(cuda: &SystemVersion) -> Option<&'static Branch> {
-    matrix::driver().branch.iter().find(|row| number(&row.cuda) >= cuda.major_minor())
+    matrix::driver().branch.iter().find(|row| row.cuda >= cuda.major_minor())
 }
 
 /// The CUDA version that a driver supports by itself: what `nvidia-smi` prints in its header. `None` on macOS, and for
@@ -41,7 +41,7 @@ pub(super) fn first_branch_with(cuda: &SystemVersion) -> Option<&'static Branch>
 #[must_use]
 pub fn cuda_of_driver(driver: &SystemVersion, platform: Platform) -> Option<SystemVersion> {
     system(platform)?;
-    branch_of(driver).map(|row| number(&row.cuda))
+    branch_of(driver).map(|row| row.cuda.clone())
 }
 
 /// The lowest driver with which the CUDA runtime `cuda` starts. `None` on macOS, and for CUDA older than the matrix.
@@ -49,20 +49,20 @@ pub fn cuda_of_driver(driver: &SystemVersion, platform: Platform) -> Option<Syst
 pub fn lowest_driver(cuda: &SystemVersion, platform: Platform) -> Option<SystemVersion> {
     system(platform)?;
     if let Some(row) = floor_row(cuda) {
-        return Some(number(if platform.is_linux() { &row.linux } else { &row.windows }));
+        return Some(if platform.is_linux() { row.linux.clone() } else { row.windows.clone() });
     }
     let newest = matrix::driver().branch.last()?;
     // A CUDA major version of the future: whatever driver it needs, no branch known here is it.
-    (cuda.major() > number(&newest.cuda).major()).then(|| branch_number(newest.branch + 1))
+    (cuda.major() > newest.cuda.major()).then(|| branch_number(newest.branch + 1))
 }
 
 /// The row of exactly this version, or else of its major version.
 fn floor_row(cuda: &SystemVersion) -> Option<&'static Floor> {
     let rows = &matrix::driver().floor;
     let exact =
-        rows.iter().find(|row| row.cuda.contains('.') && number(&row.cuda) == cuda.major_minor());
+        rows.iter().find(|row| row.cuda.as_str().contains('.') && row.cuda == cuda.major_minor());
     exact.or_else(|| {
-        rows.iter().find(|row| !row.cuda.contains('.') && number(&row.cuda).major() == cuda.major())
+        rows.iter().find(|row| !row.cuda.as_str().contains('.') && row.cuda.major() == cuda.major())
     })
 }
 
@@ -75,8 +75,11 @@ pub fn driver_floor(cuda: &SystemVersion, platform: Platform) -> Option<Limit> {
     let symptom = matrix::driver().forward.insufficient.clone();
     let (text, sources) = match floor_row(cuda) {
         Some(row) => {
-            let which =
-                if row.cuda.contains('.') { row.cuda.clone() } else { format!("{}.x", row.cuda) };
+            let which = if row.cuda.as_str().contains('.') {
+                row.cuda.to_string()
+            } else {
+                format!("{}.x", row.cuda)
+            };
             (format!("CUDA {which} needs driver >= {lowest} on {system}"), &row.source)
         }
         None => {
@@ -110,15 +113,11 @@ pub fn full_support_driver(cuda: &SystemVersion, platform: Platform) -> Option<S
 #[must_use]
 pub fn ptx_driver(toolkit: &SystemVersion, platform: Platform) -> Option<Limit> {
     let system = system(platform)?;
-    let row = matrix::cuda().toolkit.iter().find(|row| number(&row.cuda) == toolkit.major_minor());
-    let isa = row.and_then(|row| row.ptx_isa.as_deref());
+    let row = matrix::cuda().toolkit.iter().find(|row| row.cuda == toolkit.major_minor());
+    let isa = row.and_then(|row| row.ptx_isa.as_ref());
     let branch = match isa {
         Some(isa) => {
-            let isa = number(isa);
-            matrix::driver()
-                .branch
-                .iter()
-                .find(|row| isa_of(&number(&row.cuda)) >= Some(isa.clone()))
+            matrix::driver().branch.iter().find(|row| isa_of(&row.cuda) >= Some(isa.clone()))
         }
         None => first_branch_with(toolkit),
     };
@@ -152,8 +151,8 @@ pub fn ptx_driver(toolkit: &SystemVersion, platform: Platform) -> Option<Limit> 
 /// The PTX ISA that a driver of this CUDA version reads: that of the newest toolkit which is not newer.
 fn isa_of(cuda: &SystemVersion) -> Option<SystemVersion> {
     let rows = matrix::cuda().toolkit.iter();
-    let known = rows.rev().filter(|row| number(&row.cuda) <= *cuda);
-    known.filter_map(|row| row.ptx_isa.as_deref()).next().map(number)
+    let known = rows.rev().filter(|row| row.cuda <= *cuda);
+    known.filter_map(|row| row.ptx_isa.clone()).next()
 }
 
 /// What is said about a package of the operating system that brings a Linux driver.
@@ -205,13 +204,13 @@ pub fn forward_compat(
     }
     let branch = branch_of(driver)?.branch;
     let row = matrix.forward_package.iter().find(|row| {
-        let brings = number(&row.cuda);
+        let brings = row.cuda.clone();
         brings.major() == cuda.major()
             && brings >= cuda.major_minor()
             && row.branches.contains(&branch)
             && (gpu.brand == Brand::DataCenter || !row.data_center_only.contains(&branch))
     })?;
-    let brings = number(&row.cuda);
+    let brings = row.cuda.clone();
     let package = format!("cuda-compat-{}-{}", brings.major(), brings.minor());
     let mut text =
         format!("{package} makes drivers of R{branch} run CUDA {brings} on {}", gpu.name);
@@ -253,7 +252,7 @@ pub fn known_drivers(platform: Platform) -> Vec<SystemVersion> {
     let floors = matrix
         .floor
         .iter()
-        .map(|row| number(if platform.is_linux() { &row.linux } else { &row.windows }));
+        .map(|row| if platform.is_linux() { row.linux.clone() } else { row.windows.clone() });
     let mut drivers: Vec<SystemVersion> = firsts.chain(floors).collect();
     drivers.sort();
     drivers.dedup();
@@ -263,7 +262,7 @@ pub fn known_drivers(platform: Platform) -> Vec<SystemVersion> {
 /// The CUDA versions that exist, ascending, as major and minor.
 #[must_use]
 pub fn known_cuda() -> Vec<SystemVersion> {
-    matrix::cuda().toolkit.iter().map(|row| number(&row.cuda)).collect()
+    matrix::cuda().toolkit.iter().map(|row| row.cuda.clone()).collect()
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, LazyLock};
 
-use super::limit::{Limit, branch_number, exactly, fact, from, number, system};
+use super::limit::{Limit, branch_number, exactly, fact, from, system};
 use super::products;
 use super::rule::Rule;
 use crate::constraint::{Constraint, Fact, Force};
@@ -21,7 +21,7 @@ pub fn known_capabilities() -> Vec<SystemVersion> {
 /// All rows with their capabilities read.
 fn rows() -> &'static [(SystemVersion, &'static Capability)] {
     static ROWS: LazyLock<Vec<(SystemVersion, &'static Capability)>> = LazyLock::new(|| {
-        matrix::gpus().capability.iter().map(|row| (number(&row.capability), row)).collect()
+        matrix::gpus().capability.iter().map(|row| (row.capability.clone(), row)).collect()
     });
     &ROWS
 }
@@ -80,7 +80,7 @@ pub fn driver_branches(gpu: &Gpu, platform: Platform) -> Option<Limit> {
 pub(super) fn without_tegra() -> Range {
     let rows = matrix::gpus().capability.iter().filter(|row| row.tegra);
     rows.fold(Range::full(), |range, row| {
-        range.intersection(&exactly(number(&row.capability)).complement())
+        range.intersection(&exactly(row.capability.clone()).complement())
     })
 }
 
@@ -97,8 +97,8 @@ pub fn gpu_constraints(index: u8, gpu: &Gpu, platform: Platform) -> Vec<Constrai
 /// True when the toolkit `cuda` can write machine code for the capability of `row`.
 fn targets(cuda: &SystemVersion, row: &Capability) -> bool {
     let cuda = cuda.major_minor();
-    row.first_cuda.as_deref().is_none_or(|first| number(first) <= cuda)
-        && row.last_cuda.as_deref().is_none_or(|last| cuda <= number(last))
+    row.first_cuda.as_ref().is_none_or(|first| *first <= cuda)
+        && row.last_cuda.as_ref().is_none_or(|last| cuda <= *last)
 }
 
 /// The capabilities that the toolkit `cuda` targets, by [`Package::Gpu`] of the first GPU. Newer GPUs can still be
@@ -111,7 +111,7 @@ pub fn toolkit_window(cuda: &SystemVersion) -> Option<Limit> {
     // Neighbours become one interval, so that messages stay short.
     for row in rows {
         if targets(cuda, row) {
-            let capability = number(&row.capability);
+            let capability = row.capability.clone();
             let low = run.take().map_or_else(|| capability.clone(), |(low, _)| low);
             run = Some((low, capability));
         } else if let Some((low, high)) = run.take() {
@@ -149,24 +149,22 @@ fn closed(low: SystemVersion, high: SystemVersion) -> Range {
 pub fn toolkit_floor(cuda: &SystemVersion) -> Option<Limit> {
     let rows = &matrix::gpus().capability;
     let lowest = rows.iter().find(|row| targets(cuda, row))?;
-    let dropped = rows.iter().rfind(|row| {
-        !row.tegra
-            && number(&row.capability) < number(&lowest.capability)
-            && row.last_cuda.is_some()
-    });
+    let dropped = rows
+        .iter()
+        .rfind(|row| !row.tegra && row.capability < lowest.capability && row.last_cuda.is_some());
     let mut text = format!(
         "CUDA {} has no code for GPUs below compute capability {}",
         cuda.major_minor(),
         lowest.capability
     );
-    if let Some((row, last)) = dropped.and_then(|row| Some((row, row.last_cuda.as_deref()?))) {
+    if let Some((row, last)) = dropped.and_then(|row| Some((row, row.last_cuda.as_ref()?))) {
         use std::fmt::Write as _;
         let _ =
             write!(text, "; the last for {} ({}) is CUDA {last}", row.capability, row.architecture);
     }
     Some(Limit {
         package: Package::Gpu(0),
-        range: from(number(&lowest.capability)),
+        range: from(lowest.capability.clone()),
         fact: fact(Rule::ToolkitWindow, text, &lowest.source),
     })
 }

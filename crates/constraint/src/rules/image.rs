@@ -1,7 +1,7 @@
 //! Container images: what a tag of `nvidia/cuda` contains, and on which driver the image starts.
 
 use super::driver::{first_branch_with, full_support_driver};
-use super::limit::{Limit, between, branch_number, fact_with_symptom, from, number};
+use super::limit::{Limit, between, branch_number, fact_with_symptom, from};
 use super::rule::Rule;
 use crate::machine::{Brand, Gpu, Platform};
 use crate::matrix;
@@ -146,12 +146,13 @@ fn parse_tag(tag: &str, platform: Platform) -> Result<Image, ImageError> {
     let Some((flavour, os)) = rest.rsplit_once('-') else {
         return Err(ImageError::NoSystem { tag: tag.to_owned(), nearest: nearest(tag) });
     };
-    let newest = matrix.image.iter().map(|row| number(&row.cuda)).max();
+    let newest = matrix.image.iter().map(|row| row.cuda.clone()).max();
     let future = newest.is_some_and(|newest| cuda > newest);
     if system(os).is_none() && !(future && os.contains(|c: char| c.is_ascii_digit())) {
         return Err(ImageError::NoSystem { tag: tag.to_owned(), nearest: nearest(tag) });
     }
-    let of_version: Vec<&Row> = matrix.image.iter().filter(|row| row.cuda == written).collect();
+    let of_version: Vec<&Row> =
+        matrix.image.iter().filter(|row| row.cuda.as_str() == written).collect();
     if of_version.is_empty() && !future {
         return Err(unknown(format!("there is no image of CUDA {written}")));
     }
@@ -188,8 +189,8 @@ fn parse_tag(tag: &str, platform: Platform) -> Result<Image, ImageError> {
         cuda,
         flavour: flavour.to_owned(),
         os: os.to_owned(),
-        glibc: system(os).map(|row| number(&row.glibc)),
-        python: system(os).and_then(|row| row.python.as_deref()).map(number),
+        glibc: system(os).map(|row| row.glibc.clone()),
+        python: system(os).and_then(|row| row.python.clone()),
         standing,
     })
 }
@@ -210,8 +211,8 @@ fn cudnn_of(cuda: &str, flavour: &str, os: &str, platform: Platform) -> Option<S
     let mut rows: Vec<_> = matrix::images()
         .cudnn
         .iter()
-        .filter(|row| row.cuda == cuda)
-        .map(|row| (row, number(&row.cudnn)))
+        .filter(|row| row.cuda.as_str() == cuda)
+        .map(|row| (row, row.cudnn.clone()))
         .filter(|(_, cudnn)| major.is_none_or(|major| cudnn.major() == major))
         .collect();
     rows.sort_by_key(|(row, _)| {
@@ -268,10 +269,11 @@ fn requirement(image: &Image, platform: Platform) -> Option<&'static Requirement
         let rows = matrix::images().requirement.iter();
         rows.filter(|row| row.arch.iter().any(|other| other == arch(platform)))
     };
-    let version = |row: &Requirement| row.cuda.iter().any(|cuda| cuda == image.cuda.as_str());
+    let version =
+        |row: &Requirement| row.cuda.iter().any(|cuda| cuda.as_str() == image.cuda.as_str());
     let system = |row: &Requirement| row.os.is_empty() || row.os.contains(&image.os);
     let minor = |row: &Requirement| {
-        row.cuda.iter().any(|cuda| number(cuda).major_minor() == image.cuda.major_minor())
+        row.cuda.iter().any(|cuda| cuda.major_minor() == image.cuda.major_minor())
     };
     rows()
         .find(|row| version(row) && system(row))

@@ -1,15 +1,13 @@
 //! The public indexes that are known by default: their names, addresses, and what is taken from each.
 
-use std::str::FromStr;
-
-use pep440_rs::{Version as Pep440, VersionSpecifiers};
+use pep440_rs::Version as Pep440;
 
 use super::build::Origin;
 use super::rule::Rule;
 use super::torch::backend_cuda;
 use crate::constraint::Fact;
 use crate::matrix;
-use crate::matrix::rows::indexes::{Index, Kind};
+use crate::matrix::rows::indexes::{Channel, Index, Kind};
 use crate::name::Name;
 
 const PLACEHOLDER: &str = "{backend}";
@@ -86,6 +84,17 @@ pub fn pytorch_backends() -> &'static [String] {
     row.map_or(&[], |row| &row.backends)
 }
 
+/// The known indexes beside PyPI: PyTorch's for each of `backends`, and those that exist for single distributions.
+pub fn beside_pypi<'b>(
+    backends: impl IntoIterator<Item = &'b String>,
+) -> impl Iterator<Item = Known> {
+    let of_pytorch = backends.into_iter().filter_map(|backend| pytorch(backend));
+    let others = rows().iter().filter(|row| {
+        matches!(row.kind, Kind::Onnxruntime | Kind::Nvidia) && row.channel == Channel::Release
+    });
+    of_pytorch.chain(others.filter_map(|row| by_name(&row.name)))
+}
+
 /// An index by its name: `pypi`, `pytorch-cu128`, `onnxruntime-cuda-12`.
 #[must_use]
 pub fn by_name(name: &str) -> Option<Known> {
@@ -123,7 +132,7 @@ pub fn special_for(distribution: Name) -> Vec<&'static Index> {
 }
 
 fn serves(row: &Index, distribution: Name) -> bool {
-    row.distributions.is_empty() || row.distributions.iter().any(|d| d == distribution.as_str())
+    row.distributions.is_empty() || row.distributions.contains(&distribution)
 }
 
 fn is_pattern(row: &Index) -> bool {
@@ -140,10 +149,8 @@ pub fn is_gone(index: &str, backend: &str) -> bool {
 /// Where a release is that is on another index than PyPI.
 #[must_use]
 pub fn only_there(name: Name, version: &Pep440) -> Option<Fact> {
-    let row = matrix::indexes().only_there.iter().find(|row| {
-        row.name == name.as_str()
-            && VersionSpecifiers::from_str(&row.versions).is_ok_and(|v| v.contains(version))
-    })?;
+    let mut rows = matrix::indexes().only_there.of(name).iter();
+    let row = rows.find(|row| row.versions.contains(version))?;
     Some(Fact {
         rule: Rule::StrayWheel,
         text: row.text.clone(),
@@ -156,7 +163,7 @@ pub fn only_there(name: Name, version: &Pep440) -> Option<Fact> {
 #[must_use]
 pub fn does_not_list(index: &str, name: Name) -> Option<Fact> {
     let row = matrix::indexes().listing.iter().find(|row| is_index(&row.index, index))?;
-    let listed = row.names.iter().any(|listed| listed == name.as_str());
+    let listed = row.names.contains(&name);
     (!listed).then(|| Fact {
         rule: Rule::StrayWheel,
         text: row.text.clone(),
@@ -188,7 +195,7 @@ pub fn lost(index: &str, backend: Option<&str>, torch: &Pep440) -> Option<(Name,
             }
             None => row.index == index,
         };
-        same && VersionSpecifiers::from_str(&row.torch).is_ok_and(|torches| torches.contains(torch))
+        same && row.torch.contains(torch)
     })?;
     let fact = Fact {
         rule: Rule::LostWheel,
@@ -199,7 +206,7 @@ pub fn lost(index: &str, backend: Option<&str>, torch: &Pep440) -> Option<(Name,
             row.wheel, row.version
         )),
     };
-    Some((Name::new(&row.wheel).ok()?, row.version.parse().ok()?, fact))
+    Some((row.wheel, row.version.clone(), fact))
 }
 
 /// Whether `index` is the index that a row names, its backend left open.

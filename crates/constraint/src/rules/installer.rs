@@ -4,7 +4,9 @@ use pep440_rs::Version as Pep440;
 
 use super::rule::Rule;
 use crate::constraint::Fact;
+use crate::machine::Platform;
 use crate::matrix;
+use crate::matrix::rows::python::{InstallerFact, OneVersion, Utf8};
 
 /// A pip, and what brings it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +33,7 @@ pub fn of_python(python: &Pep440) -> Option<Pip> {
 
 fn found(wanted: impl Fn(&matrix::rows::python::Pip) -> bool) -> Option<Pip> {
     let row = matrix::python().pip.iter().find(|row| wanted(row))?;
-    Some(Pip { version: row.pip.parse().ok()?, brought_by: row.brought_by.clone() })
+    Some(Pip { version: row.pip.clone(), brought_by: row.brought_by.clone() })
 }
 
 /// Why a pip does not take a wheel; `None` when it knows one of its platform tags, or the file is no wheel.
@@ -40,14 +42,13 @@ pub fn refuses(pip: &Pip, file: &str) -> Option<Fact> {
     let platforms = file.strip_suffix(".whl")?.rsplit('-').next()?;
     let first_for = |platform: &str| {
         let rows = matrix::python().platform_tag.iter();
-        let row =
-            rows.filter(|row| platform.starts_with(&row.prefix)).max_by_key(|r| r.prefix.len())?;
-        row.pip.parse::<Pep440>().ok().map(|first| (first, row))
+        rows.filter(|row| platform.starts_with(&row.prefix)).max_by_key(|row| row.prefix.len())
     };
     // Any tag that needs no newer pip will do.
     let needed: Option<Vec<_>> = platforms.split('.').map(first_for).collect();
-    let (first, row) = needed?.into_iter().min_by(|a, b| a.0.cmp(&b.0))?;
-    if pip.version >= first {
+    let row = needed?.into_iter().min_by(|a, b| a.pip.cmp(&b.pip))?;
+    let first = &row.pip;
+    if pip.version >= *first {
         return None;
     }
     Some(Fact {
@@ -59,6 +60,31 @@ pub fn refuses(pip: &Pip, file: &str) -> Option<Fact> {
         sources: row.source.clone(),
         symptom: Some(format!("ERROR: {file} is not a supported wheel on this platform.")),
     })
+}
+
+/// From which pip on releases with METADATA that PEP 440 does not allow are refused.
+#[must_use]
+pub fn strict_metadata() -> &'static InstallerFact {
+    &matrix::python().strict_metadata
+}
+
+/// From which pip on a requirements file is UTF-8, on a platform where older ones read it in another encoding.
+#[must_use]
+pub fn system_encoding(platform: Platform) -> Option<&'static Utf8> {
+    let row = &matrix::python().utf8;
+    row.platforms.contains(&platform).then_some(row)
+}
+
+/// The tool that locks one version for all platforms.
+#[must_use]
+pub fn one_version() -> &'static OneVersion {
+    &matrix::python().one_version
+}
+
+/// The Python that a file is read for when none is known: the one that most releases have wheels for.
+#[must_use]
+pub fn assumed_python() -> Pep440 {
+    matrix::python().assumed.version.clone()
 }
 
 #[cfg(test)]

@@ -8,12 +8,15 @@ use rustc_hash::FxHashMap;
 
 use super::gpu::without_tegra;
 use super::limit::{
-    Limit, between, exactly, fact, fact_with_symptom, from, major as major_range, number, whole,
+    Limit, between, exactly, fact, fact_with_symptom, from, major as major_range, whole,
 };
 use super::rule::Rule;
 use crate::constraint::{Constraint, Force};
+use crate::machine::Platform;
 use crate::matrix;
-use crate::matrix::rows::libraries::{Floor, Layer, Library};
+use crate::matrix::rows::libraries::{
+    Floor, Layer, Library, SearchOrder, SecondCudnn, SuppliedLayer, Supply,
+};
 use crate::name::Name;
 use crate::package::Package;
 use crate::version::{DistVersion, Range, SourceId, SystemVersion, Version, dist_range};
@@ -26,29 +29,28 @@ struct Entry {
 
 /// The rows of `name`, in the order of the file; empty for everything that is no wheel of an NVIDIA library.
 fn rows_of(name: Name) -> &'static [Entry] {
-    static INDEX: OnceLock<FxHashMap<&'static str, Vec<Entry>>> = OnceLock::new();
+    static INDEX: OnceLock<FxHashMap<Name, Vec<Entry>>> = OnceLock::new();
     let index = INDEX.get_or_init(|| {
-        let mut index: FxHashMap<&'static str, Vec<Entry>> = FxHashMap::default();
+        let mut index: FxHashMap<Name, Vec<Entry>> = FxHashMap::default();
         for row in &matrix::libraries().library {
-            let versions = bounds(row.from.as_deref(), row.below.as_deref());
-            index.entry(row.name.as_str()).or_default().push(Entry { row, versions });
+            let versions = bounds(row.from.as_ref(), row.below.as_ref());
+            index.entry(row.name).or_default().push(Entry { row, versions });
         }
         index
     });
-    index.get(name.as_str()).map_or(&[], Vec::as_slice)
+    index.get(&name).map_or(&[], Vec::as_slice)
 }
 
 /// The builds from `from` up to, but not including, `below`.
-fn bounds(from: Option<&str>, below: Option<&str>) -> Range {
-    let point = |text: &str| -> Version {
-        let version: Pep440 = text.parse().expect("bounds of matrices are PEP 440 versions");
-        DistVersion::new(version.with_min(Some(0)), SourceId(0)).into()
+fn bounds(from: Option<&Pep440>, below: Option<&Pep440>) -> Range {
+    let point = |version: &Pep440| -> Version {
+        DistVersion::new(version.clone().with_min(Some(0)), SourceId(0)).into()
     };
     let low = from.map_or_else(
         || Range::strictly_higher_than(DistVersion::absent()),
-        |text| Range::higher_than(point(text)),
+        |version| Range::higher_than(point(version)),
     );
-    below.map_or(low.clone(), |text| low.intersection(&Range::strictly_lower_than(point(text))))
+    below.map_or(low.clone(), |end| low.intersection(&Range::strictly_lower_than(point(end))))
 }
 
 /// True when `name` is a wheel of an NVIDIA library that the matrices know.
@@ -202,8 +204,7 @@ fn one_layer_range(specifier: &VersionSpecifier, parts: usize) -> Option<Range> 
 /// The floors that speak of a build.
 fn floors_of(name: Name, build: &Version) -> impl Iterator<Item = &'static Floor> {
     matrix::libraries().floor.iter().filter(move |row| {
-        row.names.iter().any(|other| other == name.as_str())
-            && bounds(row.from.as_deref(), row.below.as_deref()).contains(build)
+        row.names.contains(&name) && bounds(row.from.as_ref(), row.below.as_ref()).contains(build)
     })
 }
 
@@ -211,11 +212,11 @@ fn floor_limit(name: Name, row: &Floor) -> Limit {
     let mut range = Range::full();
     let mut needs = Vec::new();
     if let Some(low) = &row.capability {
-        range = from(number(low));
+        range = from(low.clone());
         needs.push(format!("of compute capability {low} or newer"));
     }
     if let Some(high) = &row.capability_below {
-        range = range.intersection(&Range::strictly_lower_than(number(high)));
+        range = range.intersection(&Range::strictly_lower_than(high.clone()));
         needs.push(format!("below compute capability {high}"));
     }
     if row.no_tegra {
@@ -242,31 +243,64 @@ fn floor_limit(name: Name, row: &Floor) -> Limit {
 /// Wheels that install the same files exclude each other: one of them owns the import package.
 fn shared_files(name: Name) -> impl Iterator<Item = Limit> {
     let rows = matrix::libraries().shared.iter();
-    rows.filter(move |row| row.names.iter().any(|other| other == name.as_str())).filter_map(
-        move |row| {
-            let module = Name::new(&row.module).ok()?;
-            let text = format!(
-                "{} install the same files ({}) with different contents; the last one installed wins",
-                row.names.join(", "),
-                row.files
-            );
-            Some(Limit {
-                package: Package::Provider(module),
-                range: Range::singleton(Version::Owner(name)),
-                fact: fact(Rule::SharedFiles, text, &row.source),
-            })
-        },
-    )
+    rows.filter(move |row| row.names.contains(&name)).map(move |row| {
+        let names: Vec<&str> = row.names.iter().map(|name| name.as_str()).collect();
+        let text = format!(
+            "{} install the same files ({}) with different contents; the last one installed wins",
+            names.join(", "),
+            row.files
+        );
+        Limit {
+            package: Package::Provider(row.module),
+            range: Range::singleton(Version::Owner(name)),
+            fact: fact(Rule::SharedFiles, text, &row.source),
+        }
+    })
 }
 
 /// The fact that `name` holds an empty package, with the project to use in its place.
 #[must_use]
 pub fn placeholder(name: Name) -> Option<(Name, std::sync::Arc<crate::constraint::Fact>)> {
     let rows = &matrix::libraries().placeholder;
-    let row = rows.iter().find(|row| row.names.iter().any(|other| other == name.as_str()))?;
+    let row = rows.iter().find(|row| row.names.contains(&name))?;
     let (real, _) = name.as_str().rsplit_once('-')?;
     let text = format!("{name} is an empty package: the library is published as {real}");
     Some((Name::new(real).ok()?, fact(Rule::Placeholder, text, &row.source)))
+}
+
+/// The layer whose library the wheels of a distribution supply: [`Package::Cuda`] for those of the CUDA runtime and of cuBLAS,
+/// [`Package::Cudnn`] for those of cuDNN. Where one is installed, what an image or the system has of the layer does not count.
+#[must_use]
+pub fn brings(name: Name) -> Option<Package> {
+    let supplies = |row: &Supply| {
+        let starts = |file: &String| row.stems.iter().any(|stem| file.starts_with(stem.as_str()));
+        rows_of(name).iter().flat_map(|entry| &entry.row.files).any(starts)
+    };
+    let row = matrix::libraries().supply.iter().find(|row| supplies(row))?;
+    Some(match row.layer {
+        SuppliedLayer::Cuda => Package::Cuda,
+        SuppliedLayer::Cudnn => Package::Cudnn,
+    })
+}
+
+/// Whether a distribution is one that nobody asks for by name: a file that lists it records what is installed.
+#[must_use]
+pub fn is_brought_along(name: Name) -> bool {
+    let others = &matrix::libraries().brought_along.names;
+    is_library(name) || others.iter().any(|other| other == name.as_str())
+}
+
+/// Which libraries a process finds first.
+#[must_use]
+pub fn search_order() -> &'static SearchOrder {
+    &matrix::libraries().search_order
+}
+
+/// What is known of a second cuDNN on a platform where builds of torch carry theirs inside.
+#[must_use]
+pub fn second_cudnn(platform: Platform) -> Option<&'static SecondCudnn> {
+    let row = &matrix::libraries().second_cudnn;
+    row.platforms.iter().any(|other| other == platform.as_str()).then_some(row)
 }
 
 /// The projects whose wheels supply the shared library `file` (`libcudart.so.12`, `cudart64_12.dll`), in the order of
@@ -276,7 +310,7 @@ pub fn suppliers(file: &str) -> Vec<Name> {
     let rows = matrix::libraries().library.iter();
     let rows = rows.filter(|row| row.files.iter().any(|other| other.eq_ignore_ascii_case(file)));
     let mut names: Vec<Name> = Vec::new();
-    for name in rows.filter_map(|row| Name::new(&row.name).ok()) {
+    for name in rows.map(|row| row.name) {
         if !names.contains(&name) {
             names.push(name);
         }
@@ -337,7 +371,7 @@ pub fn cudnn_abi(built: &SystemVersion) -> Limit {
 #[must_use]
 pub fn known_cudnn() -> Vec<SystemVersion> {
     let rows = matrix::libraries().cudnn_release.iter();
-    rows.flat_map(|row| &row.versions).map(|version| number(version)).collect()
+    rows.flat_map(|row| &row.versions).cloned().collect()
 }
 
 #[cfg(test)]

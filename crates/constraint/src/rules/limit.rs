@@ -54,11 +54,6 @@ pub(super) fn fact_with_symptom(
     Arc::new(Fact { rule, text, sources: sources.to_vec(), symptom: Some(symptom) })
 }
 
-/// A number of a matrix row. A test reads every one of them.
-pub(super) fn number(text: &str) -> SystemVersion {
-    text.parse().expect("numbers of matrices are versions")
-}
-
 /// All versions from `low` on.
 pub(super) fn from(low: SystemVersion) -> Range {
     Range::higher_than(low)
@@ -81,7 +76,7 @@ pub(super) fn major(major: u64) -> Range {
 
 /// A version of one number.
 pub(super) fn whole(major: u64) -> SystemVersion {
-    number(&major.to_string())
+    major.to_string().parse().expect("a number is a version")
 }
 
 /// Below every driver of a branch, on both systems: Windows numbers of a branch stay below those of the next.

@@ -1,19 +1,14 @@
 //! What must happen at run time before onnxruntime-gpu finds its CUDA libraries: installing them is not enough on Linux,
 //! because the provider library has no path to the wheels that bring them.
 
-use std::sync::LazyLock;
-
 use super::build::Build;
 use super::onnxruntime::{self, Target};
-use super::span::{Found, Table};
+use super::span::{Found, find};
 use super::torch::{TORCH, accelerator, carries_libraries};
 use crate::machine::{Libraries, Platform};
 use crate::matrix::rows::onnxruntime::Preload;
 use crate::matrix::{self, rows};
 use crate::name::Name;
-
-static LINKS: LazyLock<Table<rows::torch::Links>> =
-    LazyLock::new(|| Table::new(&matrix::torch().links));
 
 /// The part of a solved environment that decides how libraries are found.
 #[derive(Clone, Copy)]
@@ -110,8 +105,8 @@ pub(super) fn loads(torch: &Build, platform: Platform, cuda_major: u64, wheel: N
         rows.any(|row| {
             row.component == *component
                 && row.cuda_major == cuda_major
-                && row.wheel == wheel.as_str()
-                && requires(torch, component, &row.wheel)
+                && row.wheel == wheel
+                && requires(torch, component, row.wheel.as_str())
         })
     })
 }
@@ -140,7 +135,7 @@ fn missing(
     };
     // A library that the METADATA does not bring lies inside torch, without a name that others find.
     let required = |component: &str| match onnxruntime::wheel(component, target) {
-        Some(wheel) => torch.metadata.is_none() || requires(torch, component, &wheel.wheel),
+        Some(wheel) => torch.metadata.is_none() || requires(torch, component, wheel.wheel.as_str()),
         None => true,
     };
     let brings =
@@ -150,7 +145,8 @@ fn missing(
 
 /// Whether the METADATA asks for a wheel, by name or through the metapackage of the toolkit.
 fn requires(torch: &Build, component: &str, wheel: &str) -> bool {
-    let toolkit = |name: &str| matrix::torch().toolkit_pin.iter().any(|pin| pin.name == name);
+    let toolkit =
+        |name: &str| matrix::torch().toolkit_pin.iter().any(|pin| pin.name.as_str() == name);
     torch.base_requirements(|name| name == wheel || toolkit(name)).any(|requirement| {
         requirement.name.as_str() == wheel
             // The extras of the metapackage are called like the components.
@@ -159,7 +155,7 @@ fn requires(torch: &Build, component: &str, wheel: &str) -> bool {
 }
 
 fn links(torch: &Build) -> Option<Found<rows::torch::Links>> {
-    LINKS.find(&torch.release()?, |_| true)
+    find(&matrix::torch().links, &torch.release()?, |_| true)
 }
 
 fn import_torch(torch: &Build, libraries: &rows::onnxruntime::Libraries) -> Step {

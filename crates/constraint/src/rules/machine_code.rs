@@ -8,7 +8,7 @@ use std::str::FromStr;
 
 use super::driver::ptx_driver;
 use super::gpu::{is_tegra, known_capabilities};
-use super::limit::{Limit, between, exactly, fact_with_symptom, from, number};
+use super::limit::{Limit, between, exactly, fact_with_symptom, from};
 use super::rule::Rule;
 use crate::machine::Platform;
 use crate::matrix;
@@ -81,7 +81,7 @@ impl Target {
             || exactly(self.capability.clone()),
             |row| {
                 row.capabilities.iter().fold(Range::empty(), |range, capability| {
-                    range.union(&exactly(number(capability)))
+                    range.union(&exactly(capability.clone()))
                 })
             },
         )

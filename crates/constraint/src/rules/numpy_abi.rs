@@ -1,9 +1,5 @@
 //! Builds against the C API of NumPy 1, which cannot run with NumPy 2 and mostly do not say so.
 
-use std::str::FromStr;
-
-use pep440_rs::VersionSpecifiers;
-
 use super::build::Build;
 use super::rule::Rule;
 use crate::constraint::{Constraint, Fact, Force};
@@ -17,19 +13,16 @@ use crate::version::{dist_range, if_present};
 #[must_use]
 pub fn constraints(build: &Build, platform: Platform) -> Vec<Constraint> {
     let concerns = |row: &&rows::numpy_abi::Rule| {
-        row.name == build.name.as_str()
-            && (row.platforms.is_empty() || row.platforms.iter().any(|p| p == platform.as_str()))
+        row.platforms.is_empty() || row.platforms.contains(&platform)
     };
-    let rules = matrix::numpy_abi().rule.iter().filter(concerns);
+    let rules = matrix::numpy_abi().rule.of(build.name).iter().filter(concerns);
     rules.filter_map(|row| constraint(build, row)).collect()
 }
 
 fn constraint(build: &Build, row: &rows::numpy_abi::Rule) -> Option<Constraint> {
-    let versions = VersionSpecifiers::from_str(&row.versions).ok()?;
-    if !versions.contains(&build.release()?) {
+    if !row.versions.contains(&build.release()?) {
         return None;
     }
-    let numpy = VersionSpecifiers::from_str(&row.numpy).ok()?;
     let fact = Fact {
         rule: Rule::NumpyAbi,
         text: row.text.clone(),
@@ -37,7 +30,7 @@ fn constraint(build: &Build, row: &rows::numpy_abi::Rule) -> Option<Constraint> 
         symptom: Some(row.symptom.clone()),
     };
     let package = Package::dist(Name::new("numpy").ok()?);
-    Some(build.constraint(package, if_present(&dist_range(&numpy)), Force::IfPresent, fact))
+    Some(build.constraint(package, if_present(&dist_range(&row.numpy)), Force::IfPresent, fact))
 }
 
 #[cfg(test)]

@@ -1,24 +1,16 @@
 //! The model that goes from exporter to runtime: what opset and IR version each side writes and reads.
 
-use std::sync::LazyLock;
-
 use super::build::Build;
 use super::owner;
 use super::rule::Rule;
-use super::span::{Fit, Found, Table};
+use super::span::{Fit, Found, find};
 use super::torch::TORCH;
 use crate::constraint::{Constraint, Fact, Force};
+use crate::matrix::rows::table::Row;
 use crate::matrix::{self, rows};
 use crate::name::Name;
 use crate::package::Package;
 use crate::version::{Range, SystemVersion, Version};
-
-static RUNTIME: LazyLock<Table<rows::onnx::Runtime>> =
-    LazyLock::new(|| Table::new(&matrix::onnx().runtime));
-static EXPORTER: LazyLock<Table<rows::onnx::Exporter>> =
-    LazyLock::new(|| Table::new(&matrix::onnx().exporter));
-static LIBRARY: LazyLock<Table<rows::onnx::Library>> =
-    LazyLock::new(|| Table::new(&matrix::onnx().library));
 
 /// The model of an env.toml.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,7 +39,7 @@ fn is_runtime(name: Name) -> bool {
 }
 
 fn runtime(build: &Build, model: &Model) -> Vec<Constraint> {
-    let Some(found) = bounded(build, &RUNTIME, &matrix::onnx().runtime) else { return Vec::new() };
+    let Some(found) = bounded(build, &matrix::onnx().runtime) else { return Vec::new() };
     let (opset, ir) = (found.row.max_opset, found.row.max_ir);
     let fact = |rule: Rule, what: String, symptom: Option<String>| Fact {
         rule,
@@ -76,7 +68,7 @@ fn runtime(build: &Build, model: &Model) -> Vec<Constraint> {
 fn exporter(build: &Build, model: &Model) -> Vec<Constraint> {
     let Some(release) = build.release() else { return Vec::new() };
     let mut constraints = Vec::new();
-    if let Some(found) = bounded(build, &EXPORTER, &matrix::onnx().exporter) {
+    if let Some(found) = bounded(build, &matrix::onnx().exporter) {
         let max = found.row.max_opset;
         let fact = Fact {
             rule: Rule::OpsetNotWritten,
@@ -90,8 +82,7 @@ fn exporter(build: &Build, model: &Model) -> Vec<Constraint> {
         };
         constraints.push(build.constraint(Package::Opset, at_most(max), Force::IfPresent, fact));
     }
-    let written = EXPORTER
-        .find(&release, |_| true)
+    let written = find(&matrix::onnx().exporter, &release, |_| true)
         .and_then(|found| Some((found, written_ir(found.row, model)?)));
     if let Some((found, ir)) = written {
         let fact = Fact {
@@ -121,7 +112,7 @@ fn written_ir(row: &rows::onnx::Exporter, model: &Model) -> Option<u64> {
 
 /// The onnx package cannot check or build a model of an opset that it does not know.
 fn library(build: &Build) -> Option<Constraint> {
-    let found = bounded(build, &LIBRARY, &matrix::onnx().library)?;
+    let found = bounded(build, &matrix::onnx().library)?;
     let fact = Fact {
         rule: Rule::OpsetTooNew,
         text: format!(
@@ -140,21 +131,17 @@ fn library(build: &Build) -> Option<Constraint> {
 /// a model may be too new for every runtime, although its operators are not.
 #[must_use]
 pub fn stamped_by_default(build: &Build) -> Option<(u64, u64)> {
-    if !matches!(build.name.as_str(), "onnx" | "onnx-weekly") {
+    if !is_onnx(build.name) {
         return None;
     }
-    let found = LIBRARY.find(&build.release()?, |_| true)?;
+    let found = find(&matrix::onnx().library, &build.release()?, |_| true)?;
     Some((found.row.opset, found.row.ir))
 }
 
 /// The row for a build, unless the build is newer than all rows.
-fn bounded<R: super::span::Spanned>(
-    build: &Build,
-    table: &Table<R>,
-    rows: &'static [R],
-) -> Option<Found<R>> {
-    let found = table.find(&build.release()?, |_| true)?;
-    let last = rows.last()?.span().1;
+fn bounded<R: Row>(build: &Build, rows: &'static [R]) -> Option<Found<R>> {
+    let found = find(rows, &build.release()?, |_| true)?;
+    let last = &rows.last()?.span()?.to;
     (found.fit != Fit::Older(last)).then_some(found)
 }
 
@@ -181,6 +168,18 @@ fn fill(text: &str, placeholder: &str, number: Option<u64>) -> String {
 /// What a runtime says of a model whose IR version is above its own.
 pub(super) fn ir_symptom(ir: Option<u64>, max: Option<u64>) -> Option<String> {
     Some(fill(&fill(symptom(Rule::IrTooNew)?, "{ir}", ir), "{max}", max))
+}
+
+/// Whether a distribution is onnx, in releases or as a weekly build.
+#[must_use]
+pub fn is_onnx(name: Name) -> bool {
+    is_weekly(name) || name.as_str() == "onnx"
+}
+
+/// Whether a distribution is the weekly build of onnx, which is there for what the next release writes.
+#[must_use]
+pub fn is_weekly(name: Name) -> bool {
+    name.as_str() == "onnx-weekly"
 }
 
 #[cfg(test)]

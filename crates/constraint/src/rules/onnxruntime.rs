@@ -1,25 +1,16 @@
 //! onnxruntime-gpu: the CUDA and cuDNN that a build is for, which its version number does not tell, and the libraries that
 //! must be in the process.
 
-use std::str::FromStr;
-use std::sync::LazyLock;
-
-use pep440_rs::VersionSpecifiers;
+use pep440_rs::Version as Pep440;
 
 use super::build::{Build, Origin, major_range, named_version};
 use super::rule::Rule;
-use super::span::{Fit, Table};
+use super::span::{Fit, find};
 use crate::constraint::{Constraint, Fact, Force};
 use crate::machine::{Libraries, Machine};
 use crate::matrix::{self, rows};
-use crate::name::Name;
 use crate::package::Package;
 use crate::version::dist_range;
-
-static BUILD: LazyLock<Table<rows::onnxruntime::Build>> =
-    LazyLock::new(|| Table::new(&matrix::onnxruntime().build));
-static LIBRARIES: LazyLock<Table<rows::onnxruntime::Libraries>> =
-    LazyLock::new(|| Table::new(&matrix::onnxruntime().libraries));
 
 /// The distribution that everything here is about. Plain `onnxruntime` runs on the CPU and needs nothing.
 pub const GPU: &str = "onnxruntime-gpu";
@@ -38,6 +29,8 @@ pub struct Target {
     pub text: String,
     /// Public sources.
     pub sources: Vec<String>,
+    /// True when the release is not among the facts and a neighbour's row was taken.
+    pub assumed: bool,
 }
 
 /// How `matrices/onnxruntime.toml` names an origin.
@@ -54,7 +47,7 @@ pub(super) fn origin_name(origin: Origin<'_>) -> &str {
 pub fn target(build: &Build) -> Option<Target> {
     let origin = origin_name(build.origin);
     let place = if origin == PYPI { "PyPI" } else { origin };
-    let found = BUILD.find(&build.release()?, |row| row.origin == origin);
+    let found = find(&matrix::onnxruntime().build, &build.release()?, |row| row.origin == origin);
     let known = found.filter(|found| found.fit == Fit::Known);
     if known.is_none()
         && let Some((cuda_major, cudnn_major)) = named_by_extras(build)
@@ -64,6 +57,7 @@ pub fn target(build: &Build) -> Option<Target> {
             cudnn_major,
             text: format!("asks for CUDA {cuda_major} and cuDNN {cudnn_major} in its extras"),
             sources: vec![format!("METADATA of {}", build.title())],
+            assumed: false,
         });
     }
     let found = found?;
@@ -77,6 +71,7 @@ pub fn target(build: &Build) -> Option<Target> {
             found.fit.assumption()
         ),
         sources: found.row.source.clone(),
+        assumed: found.fit != Fit::Known,
     })
 }
 
@@ -94,7 +89,7 @@ fn named_by_extras(build: &Build) -> Option<(u64, u64)> {
 
 /// The libraries of a build's CUDA provider. A release without a row is like the nearest one.
 pub(super) fn libraries(build: &Build) -> Option<&'static rows::onnxruntime::Libraries> {
-    LIBRARIES.find(&build.release()?, |_| true).map(|found| found.row)
+    find(&matrix::onnxruntime().libraries, &build.release()?, |_| true).map(|found| found.row)
 }
 
 /// The wheel that brings a component for a build. `None` for components that come with another one.
@@ -145,7 +140,6 @@ pub fn constraints(build: &Build, machine: &Machine) -> Vec<Constraint> {
 /// METADATA brings the libraries only with extras, and the extra `cuda` lacks cuBLAS: each wheel is required by name.
 fn wheel_constraint(build: &Build, target: &Target, component: &str) -> Option<Constraint> {
     let row = wheel(component, target)?;
-    let specifiers = VersionSpecifiers::from_str(&row.specifier).ok()?;
     let fact = Fact {
         rule: Rule::MissingLibrary,
         text: format!(
@@ -157,8 +151,8 @@ fn wheel_constraint(build: &Build, target: &Target, component: &str) -> Option<C
         sources: row.source.clone(),
         symptom: symptom(Rule::MissingLibrary).map(|text| text.replace("{soname}", &row.soname)),
     };
-    let package = Package::dist(Name::new(&row.wheel).ok()?);
-    Some(build.constraint(package, dist_range(&specifiers), Force::Requires, fact))
+    let package = Package::dist(row.wheel);
+    Some(build.constraint(package, dist_range(&row.specifier), Force::Requires, fact))
 }
 
 fn fact(build: &Build, target: &Target, rule: Rule) -> Fact {
@@ -182,9 +176,9 @@ fn symptom(rule: Rule) -> Option<&'static str> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Available {
     /// First release.
-    pub from: &'static str,
+    pub from: &'static Pep440,
     /// Last release known.
-    pub to: &'static str,
+    pub to: &'static Pep440,
     /// The index, as `matrices/indexes.toml` names it.
     pub index: &'static str,
 }
@@ -199,7 +193,7 @@ pub fn builds_for(cuda_major: u64, cudnn_major: u64) -> Vec<Available> {
         .build
         .iter()
         .filter(wanted)
-        .map(|row| Available { from: &row.from, to: &row.to, index: &row.origin })
+        .map(|row| Available { from: &row.span.from, to: &row.span.to, index: &row.origin })
         .collect();
     builds.sort_by_key(|build| build.index != PYPI);
     builds
@@ -270,8 +264,12 @@ mod tests {
 
     #[test]
     fn a_refusal_can_name_the_feed() {
-        let feed = Available { from: "1.17.0", to: "1.18.0", index: "onnxruntime-cuda-12" };
-        assert_eq!(builds_for(12, 8), [feed]);
+        let found = builds_for(12, 8);
+        let [feed] = found.as_slice() else { panic!("{found:?}") };
+        assert_eq!(
+            format!("{} to {} on {}", feed.from, feed.to, feed.index),
+            "1.17.0 to 1.18.0 on onnxruntime-cuda-12"
+        );
         assert_eq!(builds_for(13, 9)[0].index, PYPI);
     }
 }

@@ -3,33 +3,24 @@
 //! onnxruntime-gpu has rules of its own ([`super::onnxruntime`], [`super::loading`]): what it opens differs from index to
 //! index. Everything else of this kind is a row of `matrices/opens.toml`.
 
-use std::sync::LazyLock;
-
-use pep440_rs::Version as Pep440;
-
 use super::build::Build;
 use super::library;
 use super::loading::{self, Step};
 use super::rule::Rule;
-use super::span::{Fit, Found, Table};
+use super::span::{Fit, Found, find};
 use crate::constraint::{Constraint, Fact, Force};
 use crate::machine::{Libraries, Machine, Platform};
 use crate::matrix::{self, rows};
+use crate::name::Name;
 use crate::package::Package;
-
-static OPENS: LazyLock<Table<rows::opens::Opens>> =
-    LazyLock::new(|| Table::new(&matrix::opens().opens));
 
 /// The row of a build, when it would open its libraries on this machine.
 fn row(build: &Build, machine: &Machine) -> Option<Found<rows::opens::Opens>> {
-    let name = build.name.as_str();
-    let concerns = |row: &rows::opens::Opens| {
-        row.name == name && row.platforms.iter().any(|p| p == machine.platform.as_str())
-    };
-    if !matrix::opens().opens.iter().any(concerns) {
+    let rows = matrix::opens().opens.of(build.name);
+    if rows.is_empty() {
         return None;
     }
-    let found = OPENS.find(&build.release()?, concerns)?;
+    let found = find(rows, &build.release()?, |row| row.platforms.contains(&machine.platform))?;
     if found.row.ends && matches!(found.fit, Fit::Older(_)) {
         return None;
     }
@@ -94,19 +85,16 @@ pub fn cuda_major(build: &Build, machine: &Machine) -> Option<u64> {
 
 /// That a build runs on the CPU because nothing of what has its GPU code is `there`, and what to do.
 #[must_use]
-pub fn alone(build: &Build, there: impl Fn(&str) -> bool) -> Option<(Fact, &'static str)> {
+pub fn alone(build: &Build, there: impl Fn(Name) -> bool) -> Option<(Fact, &'static str)> {
     let release = build.release()?;
-    let row = matrix::opens().alone.iter().find(|row| {
-        row.name == build.name.as_str()
-            && row.from.parse::<Pep440>().is_ok_and(|from| release >= from)
-    })?;
+    let row = matrix::opens().alone.of(build.name).iter().find(|row| release >= row.from)?;
     let fact = Fact {
         rule: Rule::CpuBuild,
         text: format!("{} {}", build.title(), row.text),
         sources: row.source.clone(),
         symptom: None,
     };
-    (!row.unless.iter().any(|name| there(name))).then_some((fact, row.fix.as_str()))
+    (!row.unless.iter().any(|name| there(*name))).then_some((fact, row.fix.as_str()))
 }
 
 fn fact(build: &Build, found: Found<rows::opens::Opens>, what: &str) -> Fact {

@@ -1,9 +1,5 @@
 //! Import packages that exactly one distribution may own.
 
-use std::str::FromStr;
-
-use pep440_rs::VersionSpecifiers;
-
 use super::build::Build;
 use super::rule::Rule;
 use crate::constraint::{Constraint, Fact, Force};
@@ -20,10 +16,10 @@ pub fn constraints(build: &Build) -> Vec<Constraint> {
     if moved(build) {
         return Vec::new();
     }
-    owners.owner.iter().filter(owned).filter_map(|row| constraint(build, row)).collect()
+    owners.owner.iter().filter(owned).map(|row| constraint(build, row)).collect()
 }
 
-fn constraint(build: &Build, row: &rows::owners::Owner) -> Option<Constraint> {
+fn constraint(build: &Build, row: &rows::owners::Owner) -> Constraint {
     let fact = Fact {
         rule: Rule::ModuleClash,
         text: format!(
@@ -33,21 +29,19 @@ fn constraint(build: &Build, row: &rows::owners::Owner) -> Option<Constraint> {
         sources: row.source.clone(),
         symptom: Some(row.symptom.clone()),
     };
-    let package = Package::Provider(Name::new(&row.module).ok()?);
+    let package = Package::Provider(row.module);
     let owner = Range::singleton(Version::Owner(build.name));
-    Some(build.constraint(package, owner, Force::Requires, fact))
+    build.constraint(package, owner, Force::Requires, fact)
 }
 
 fn moved(build: &Build) -> bool {
-    let mut rows = matrix::owners().moved.iter().filter(|row| row.name == build.name.as_str());
-    rows.any(|row| {
-        let versions = VersionSpecifiers::from_str(&row.versions);
-        versions.is_ok_and(|v| build.version.version().is_some_and(|version| v.contains(version)))
-    })
+    let rows = matrix::owners().moved.of(build.name);
+    let version = build.version.version();
+    rows.iter().any(|row| version.is_some_and(|version| row.versions.contains(version)))
 }
 
 fn owns(row: &rows::owners::Owner, name: Name) -> bool {
-    row.distributions.iter().any(|distribution| distribution == name.as_str())
+    row.distributions.contains(&name)
 }
 
 /// The distributions that install the same import package as `name`, itself included; empty when it has no rivals. One of
@@ -55,29 +49,27 @@ fn owns(row: &rows::owners::Owner, name: Name) -> bool {
 #[must_use]
 pub fn rivals(name: Name) -> Vec<Name> {
     let rows = matrix::owners().owner.iter().filter(|row| owns(row, name));
-    rows.flat_map(|row| &row.distributions).filter_map(|rival| Name::new(rival).ok()).collect()
+    rows.flat_map(|row| &row.distributions).copied().collect()
 }
 
 /// The distribution that `dependent` is known to require as the owner of its import package, for hints: substituting it
 /// resolves a clash.
 #[must_use]
 pub fn known_to_require(dependent: Name) -> Option<Name> {
-    let mut rows = matrix::owners().dependent.iter();
-    let row = rows.find(|row| row.name == dependent.as_str())?;
-    Name::new(&row.requires).ok()
+    Some(matrix::owners().dependent.of(dependent).first()?.requires)
 }
 
 /// What a distribution installs when it runs, and how to keep it from that.
 #[must_use]
 pub fn installs(name: Name) -> Option<(Fact, Name, &'static str)> {
-    let row = matrix::owners().installs.iter().find(|row| row.name == name.as_str())?;
+    let row = matrix::owners().installs.of(name).first()?;
     let fact = Fact {
         rule: Rule::ModuleClash,
         text: row.text.clone(),
         sources: row.source.clone(),
         symptom: None,
     };
-    Some((fact, Name::new(&row.installs).ok()?, &row.fix))
+    Some((fact, row.installs, &row.fix))
 }
 
 #[cfg(test)]

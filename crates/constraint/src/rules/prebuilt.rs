@@ -1,13 +1,10 @@
 //! Extensions whose source archive fetches a wheel that was compiled for one torch: METADATA names no torch version.
 
-use std::str::FromStr;
-use std::sync::LazyLock;
-
-use pep440_rs::{Version as Pep440, VersionSpecifiers};
+use pep440_rs::VersionSpecifiers;
 
 use super::build::Build;
 use super::rule::Rule;
-use super::span::Table;
+use super::span::find;
 use super::torch::TORCH;
 use crate::constraint::{Constraint, Fact, Force};
 use crate::matrix::{self, rows};
@@ -15,16 +12,12 @@ use crate::name::Name;
 use crate::package::Package;
 use crate::version::{dist_range, if_present};
 
-static PREBUILT: LazyLock<Table<rows::companions::Prebuilt>> =
-    LazyLock::new(|| Table::new(&matrix::companions().prebuilt));
-
 /// A minor version of torch, and whether a final release of it was compiled against.
 type Minor = ((u64, u64), bool);
 
 fn minors(row: &rows::companions::Prebuilt) -> Vec<Minor> {
     let mut minors: Vec<Minor> = Vec::new();
-    for text in &row.torch {
-        let Ok(version) = Pep440::from_str(text) else { continue };
+    for version in &row.torch {
         let [major, minor, ..] = *version.release() else { continue };
         match minors.iter_mut().find(|(known, _)| *known == (major, minor)) {
             Some((_, is_final)) => *is_final |= !version.any_prerelease(),
@@ -40,11 +33,11 @@ fn row_of(build: &Build) -> Option<&'static rows::companions::Prebuilt> {
     if build.label().is_some() {
         return None;
     }
-    let name = build.name.as_str();
-    if !matrix::companions().prebuilt.iter().any(|row| row.name == name) {
+    let rows = matrix::companions().prebuilt.of(build.name);
+    if rows.is_empty() {
         return None;
     }
-    Some(PREBUILT.find(&build.release()?, |row| row.name == name)?.row)
+    Some(find(rows, &build.release()?, |_| true)?.row)
 }
 
 /// Torch versions for which the wheel that is fetched was compiled against a pre-release: it is taken, and does not load.
@@ -88,8 +81,7 @@ pub fn advice(build: &Build) -> Option<Constraint> {
 /// What is missing on the index for a build whose wheels are on a page of the project.
 #[must_use]
 pub fn elsewhere(build: &Build) -> Option<Fact> {
-    let rows = &matrix::companions().elsewhere;
-    let row = rows.iter().find(|row| row.name == build.name.as_str())?;
+    let row = matrix::companions().elsewhere.of(build.name).first()?;
     Some(Fact {
         rule: Rule::CompiledHere,
         text: format!(
@@ -106,12 +98,11 @@ pub fn elsewhere(build: &Build) -> Option<Fact> {
 /// Whether wheels of a distribution are compiled against one torch.
 #[must_use]
 pub fn is_compiled_against_torch(name: Name) -> bool {
-    let (all, name) = (matrix::companions(), name.as_str());
-    all.prebuilt.iter().any(|row| row.name == name)
-        || all.elsewhere.iter().any(|row| row.name == name)
-        || all.family.iter().any(|row| {
-            row.name == name && row.name != TORCH && row.tied != rows::companions::Tied::None
-        })
+    let all = matrix::companions();
+    let tied = |row: &rows::companions::Family| row.tied != rows::companions::Tied::None;
+    !all.prebuilt.of(name).is_empty()
+        || !all.elsewhere.of(name).is_empty()
+        || (name.as_str() != TORCH && all.family.of(name).iter().any(tied))
 }
 
 fn constraint(
@@ -121,7 +112,7 @@ fn constraint(
     rule: Rule,
     text: String,
 ) -> Option<Constraint> {
-    let specifiers = VersionSpecifiers::from_str(specifiers).ok()?;
+    let specifiers = specifiers.parse::<VersionSpecifiers>().ok()?;
     let fact = Fact { rule, text, sources: row.source.clone(), symptom: row.symptom.clone() };
     let torch = Package::dist(Name::new(TORCH).ok()?);
     let range = if_present(&dist_range(&specifiers));

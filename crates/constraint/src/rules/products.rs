@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 use key::{Key, Step};
 
 use super::gpu::known_capabilities;
-use super::limit::{brand, number};
+use super::limit::brand;
 use crate::machine::{Brand, Gpu};
 use crate::matrix;
 use crate::matrix::rows::products::FirstDriver;
@@ -153,7 +153,7 @@ fn by_capability(text: &str, capability: &SystemVersion) -> Result<Gpu, GpuError
 #[derive(Clone, Copy)]
 struct Candidate {
     name: &'static str,
-    capability: &'static str,
+    capability: &'static SystemVersion,
     brand: Brand,
 }
 
@@ -164,7 +164,7 @@ fn by_product(text: &str) -> Option<Result<Gpu, GpuError>> {
         let first = *found.first()?;
         if found.iter().any(|other| other.capability != first.capability) {
             let choices =
-                found.iter().map(|other| (other.name.to_owned(), number(other.capability)));
+                found.iter().map(|other| (other.name.to_owned(), other.capability.clone()));
             return Some(Err(GpuError::Ambiguous {
                 name: text.to_owned(),
                 choices: choices.collect(),
@@ -173,7 +173,7 @@ fn by_product(text: &str) -> Option<Result<Gpu, GpuError>> {
         let one_line = found.iter().all(|other| other.brand == first.brand);
         Some(Ok(Gpu {
             name: text.to_owned(),
-            capability: number(first.capability),
+            capability: first.capability.clone(),
             brand: if one_line { first.brand } else { Brand::Unknown },
         }))
     })
@@ -267,12 +267,11 @@ fn by_architecture(text: &str) -> Option<Result<Gpu, GpuError>> {
         [] => None,
         [row] => Some(Ok(Gpu {
             name: text.to_owned(),
-            capability: number(&row.capability),
+            capability: row.capability.clone(),
             brand: Brand::Unknown,
         })),
         rows => {
-            let choices =
-                rows.iter().map(|row| (row.architecture.clone(), number(&row.capability)));
+            let choices = rows.iter().map(|row| (row.architecture.clone(), row.capability.clone()));
             Some(Err(GpuError::Ambiguous { name: text.to_owned(), choices: choices.collect() }))
         }
     }

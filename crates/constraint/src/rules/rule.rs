@@ -47,6 +47,8 @@ rules! {
     DriverBranch = "driver-branch",
     /// A CUDA needs a newer driver.
     DriverFloor = "driver-floor",
+    /// A compiled part that a distribution does without does not load with this torch.
+    ExtensionSkipped = "extension-skipped",
     /// A build is for an accelerator of another vendor.
     ForeignAccelerator = "foreign-accelerator",
     /// A forward-compatibility package needs another driver.

@@ -1,39 +1,30 @@
 //! Distributions that carry ONNX models in their wheel: the runtime must read them.
 
-use std::sync::LazyLock;
-
-use pep440_rs::Version as Pep440;
-
 use super::build::Build;
 use super::onnx_model::ir_symptom;
 use super::owner;
 use super::rule::Rule;
-use super::span::Table;
+use super::span::find;
 use crate::constraint::{Constraint, Fact, Force};
-use crate::matrix::{self, rows};
+use crate::matrix;
 use crate::name::Name;
 use crate::package::Package;
 use crate::version::{DistVersion, Range, SourceId, Version, if_present};
-
-static SHIPPED: LazyLock<Table<rows::onnx::Shipped>> =
-    LazyLock::new(|| Table::new(&matrix::onnx().shipped));
 
 const RUNTIME: &str = "onnxruntime";
 
 /// The runtimes that read the models of a build.
 #[must_use]
 pub fn constraints(build: &Build) -> Vec<Constraint> {
-    let name = build.name.as_str();
-    if !matrix::onnx().shipped.iter().any(|row| row.name == name) {
+    let rows = matrix::onnx().shipped.of(build.name);
+    if rows.is_empty() {
         return Vec::new();
     }
-    let found = build.release().and_then(|release| SHIPPED.find(&release, |row| row.name == name));
+    let found = build.release().and_then(|release| find(rows, &release, |_| true));
     let (Some(found), Ok(runtime)) = (found, Name::new(RUNTIME)) else { return Vec::new() };
     let ir = found.row.ir;
     let reads = matrix::onnx().runtime.iter().find(|row| row.max_ir >= ir);
-    let Some(first) = reads.and_then(|row| row.from.parse::<Pep440>().ok()) else {
-        return Vec::new();
-    };
+    let Some(first) = reads.map(|row| row.span.from.clone()) else { return Vec::new() };
     let fact = Fact {
         rule: Rule::IrTooNew,
         text: format!(

@@ -3,8 +3,8 @@
 use super::build::Build;
 use super::onnx_model::{self, Model};
 use super::{
-    companion, cuda_bound, label, numpy_abi, onnxruntime, opens, owner, prebuilt, shipped_model,
-    torch,
+    companion, compiled, cuda_bound, label, numpy_abi, onnxruntime, opens, owner, prebuilt,
+    shipped_model, torch,
 };
 use crate::constraint::Constraint;
 use crate::machine::Machine;
@@ -15,6 +15,7 @@ use crate::machine::Machine;
 pub fn constraints(build: &Build, machine: &Machine, model: Option<&Model>) -> Vec<Constraint> {
     let mut constraints = torch::constraints(build, machine.platform);
     constraints.extend(companion::constraints(build, machine.platform));
+    constraints.extend(compiled::constraints(build, machine.platform));
     constraints.extend(onnxruntime::constraints(build, machine));
     constraints.extend(label::constraints(build));
     constraints.extend(prebuilt::constraints(build));

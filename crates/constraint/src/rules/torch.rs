@@ -1,22 +1,15 @@
 //! torch: which accelerator a build is for, and the CUDA and cuDNN that it brings or was built with.
 
-use std::sync::LazyLock;
-
 use pep440_rs::Version as Pep440;
 
 use super::build::{Build, Origin, from_within_major, major_range, named_version};
 use super::rule::Rule;
-use super::span::{Fit, Table};
+use super::span::{Fit, find};
 use crate::constraint::{Constraint, Fact, Force};
 use crate::machine::{Machine, Platform};
 use crate::matrix::{self, rows};
 use crate::package::Package;
 use crate::version::{Range, SystemVersion, Version};
-
-static PYPI: LazyLock<Table<rows::torch::Pypi>> =
-    LazyLock::new(|| Table::new(&matrix::torch().pypi));
-static VARIANT: LazyLock<Table<rows::torch::Variant>> =
-    LazyLock::new(|| Table::new(&matrix::torch().variant));
 
 /// The distribution that everything here is about.
 pub const TORCH: &str = "torch";
@@ -71,7 +64,7 @@ pub fn backend_name(cuda: &SystemVersion) -> String {
 pub fn pinned_toolkit(build: &Build) -> Option<SystemVersion> {
     let pins = &matrix::torch().toolkit_pin;
     build
-        .base_requirements(|name| pins.iter().any(|pin| pin.name == name))
+        .base_requirements(|name| pins.iter().any(|pin| pin.name.as_str() == name))
         .filter_map(|requirement| named_version(&requirement))
         .find_map(|version| match version.release() {
             [major, minor, ..] => Some(SystemVersion::new(*major, *minor)),
@@ -114,7 +107,7 @@ pub(super) fn pypi_accelerator(
     platform: Platform,
     toolkit: impl FnOnce() -> Option<SystemVersion>,
 ) -> Option<Accelerator> {
-    let found = PYPI.find(release, |row| row.platform == platform.as_str())?;
+    let found = find(&matrix::torch().pypi, release, |row| row.platform == platform)?;
     if found.fit != Fit::Known
         && let Some(cuda) = toolkit()
     {
@@ -125,7 +118,7 @@ pub(super) fn pypi_accelerator(
             assumed: false,
         });
     }
-    let cuda: SystemVersion = found.row.cuda.parse().ok()?;
+    let cuda = found.row.cuda.clone();
     Some(Accelerator {
         text: format!(
             "from PyPI is built for {} on {platform}{}",
@@ -216,16 +209,16 @@ fn cudnn_constraint(
     accelerator: &Accelerator,
 ) -> Option<Constraint> {
     let backend = backend_name(&accelerator.cuda);
-    let found = VARIANT.find(&build.release()?, |row| row.backend == backend)?;
+    let found = find(&matrix::torch().variant, &build.release()?, |row| row.backend == backend)?;
     let says_itself =
         || build.base_requirements(|n| n.starts_with("nvidia-cudnn")).next().is_some();
     if found.fit != Fit::Known && says_itself() {
         return None;
     }
-    let cudnn: SystemVersion = found.row.cudnn.as_ref()?.parse().ok()?;
+    let cudnn = found.row.cudnn.as_ref()?;
     let bundled = found.fit == Fit::Known && carries(build, platform, found.row);
     let (range, text) = if bundled {
-        (from_within_major(&cudnn), format!("{} contains cuDNN {cudnn}", build.title()))
+        (from_within_major(cudnn), format!("{} contains cuDNN {cudnn}", build.title()))
     } else {
         let major = cudnn.major();
         let text =
@@ -245,13 +238,13 @@ pub(super) fn carries_libraries(build: &Build, platform: Platform) -> bool {
     let Some(accelerator) = accelerator(build, platform) else { return false };
     let Some(release) = build.release() else { return false };
     let backend = backend_name(&accelerator.cuda);
-    let found = VARIANT.find(&release, |row| row.backend == backend);
+    let found = find(&matrix::torch().variant, &release, |row| row.backend == backend);
     found.is_some_and(|found| found.fit == Fit::Known && carries(build, platform, found.row))
 }
 
 fn carries(build: &Build, platform: Platform, row: &rows::torch::Variant) -> bool {
     let from_pypi = build.label().is_none();
-    row.bundled.iter().any(|bundled| bundled == platform.as_str()) && (!from_pypi || row.pypi)
+    row.bundled.contains(&platform) && (!from_pypi || row.pypi)
 }
 
 #[cfg(test)]
@@ -335,23 +328,21 @@ mod tests {
 
     #[test]
     fn rows_are_sorted_by_platform_or_backend_and_release() {
-        let sorted = |keys: Vec<(u64, String, Pep440)>| keys.is_sorted();
-        let read = |text: &str| text.parse::<Pep440>().expect("valid");
         let order = |b: &str| backend_cuda(b).map_or(0, |v| v.major() * 10 + v.minor());
         let file = matrix::torch();
-        assert!(sorted(
-            file.variant
-                .iter()
-                .map(|r| (order(&r.backend), String::new(), read(&r.from)))
-                .collect()
-        ));
+        assert!(file.variant.is_sorted_by_key(|r| (order(&r.backend), r.span.from.clone())));
         for platform in Platform::ALL {
-            let of_platform = file.pypi.iter().filter(|r| r.platform == platform.as_str());
-            assert!(sorted(of_platform.map(|r| (0, String::new(), read(&r.from))).collect()));
-            let code = file.machine_code.iter().filter(|r| r.platform == platform.as_str());
-            assert!(sorted(
-                code.map(|r| (order(&r.build), String::new(), read(&r.from))).collect()
-            ));
+            let of_platform = file.pypi.iter().filter(|r| r.platform == platform);
+            assert!(of_platform.map(|r| &r.span.from).is_sorted());
+            let code = file.machine_code.iter().filter(|r| r.platform == platform);
+            assert!(code.map(|r| (order(&r.build), &r.span.from)).is_sorted());
+        }
+    }
+
+    #[test]
+    fn backends_of_rows_are_named_after_their_toolkit() {
+        for row in &matrix::torch().variant {
+            assert_eq!(backend_cuda(&row.backend).as_ref(), Some(&row.cuda), "{row:?}");
         }
     }
 }

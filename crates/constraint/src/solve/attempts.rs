@@ -1,6 +1,6 @@
 //! In which order the indexes are drawn in: PyPI alone first, then the indexes of other builds as they are needed.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 use pep440_rs::Version as Pep440;
@@ -12,7 +12,7 @@ use crate::name::Name;
 use crate::rules::torch::TORCH;
 use crate::solve::problem::{Problem, SourceKind};
 use crate::solve::solution::Solution;
-use crate::version::Version;
+use crate::version::{Version, local_label};
 use crate::wheel::Tags;
 
 /// Solves one problem.
@@ -35,8 +35,9 @@ pub fn solve(problem: Arc<Problem>, catalog: Arc<dyn Catalog>) -> Result<Solutio
 /// Solves one problem as its policy has it.
 fn solve_as(problem: &Arc<Problem>, catalog: &Arc<dyn Catalog>) -> Result<Solution, SolveError> {
     let decided = Cell::new(0);
+    let ranks = RefCell::default();
     let at = |reach: Reach| {
-        let outcome = attempt(problem, catalog, &reach);
+        let outcome = attempt(problem, catalog, &reach, &ranks);
         decided.set(decided.get() + decisions(&outcome));
         outcome
     };
@@ -154,13 +155,12 @@ fn all_kept(problem: &Problem, solution: &Solution) -> bool {
 /// when PyPI's own build would do by now.
 fn kept_backend(problem: &Problem) -> Option<String> {
     let kept = problem.policy.preferences.get(&Name::new(TORCH).ok()?)?;
-    let label = kept.local().iter().map(ToString::to_string).collect::<Vec<_>>().join(".");
     let known = |label: &String| {
         let is_of =
             |kind: &SourceKind| matches!(kind, SourceKind::PyTorch { backend } if backend == label);
         problem.sources.iter().any(|source| is_of(&source.kind))
     };
-    Some(label).filter(known)
+    local_label(kept).filter(known)
 }
 
 /// Whether torch is at the version that an earlier lock pins.

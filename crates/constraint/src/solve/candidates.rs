@@ -11,6 +11,7 @@ use crate::catalog::{File, Project};
 use crate::machine::Platform;
 use crate::name::Name;
 use crate::solve::problem::{Policy, Prerelease, Source};
+use crate::solve::urls::is_url_source;
 use crate::version::{DistVersion, Range, SourceId, Version};
 use crate::wheel::{Arch, PlatformTag, ReleaseFit, Tags, Why};
 
@@ -254,14 +255,15 @@ impl<'a> Build<'a> {
         self.candidate.release.get_or_init(|| {
             let mut files = self.project.files.files(self.candidate.index as usize);
             let before = files.len();
-            if let Some(cutoff) = judge.policy.exclude_newer {
+            // A file that a person names by its address counts as it is: nobody says when it was uploaded, or vouches for
+            // what it was built on.
+            let is_named = is_url_source(self.source);
+            if let Some(cutoff) = judge.policy.exclude_newer.filter(|_| !is_named) {
                 files.retain(|file| file.upload_time.is_some_and(|time| time < cutoff));
             }
             let too_new = files.is_empty() && before > 0;
-            let plain_linux = judge
-                .sources
-                .get(usize::from(self.source.0))
-                .is_some_and(|source| source.plain_linux);
+            let own = judge.sources.get(usize::from(self.source.0));
+            let plain_linux = is_named || own.is_some_and(|source| source.plain_linux);
             let tags = judge.tags.with_plain_linux(plain_linux);
             // A yanked file is used only when all others are yanked too (PEP 592 speaks of releases, indexes of files).
             let all_yanked = !files.is_empty() && files.iter().all(|file| file.yanked.is_some());
@@ -326,6 +328,19 @@ impl Release {
     /// True when the release has wheels for another Python or another glibc on the target's platform.
     pub(super) fn says_where_it_fits(&self) -> bool {
         !self.fit.pythons.is_empty() || self.fit.glibc.is_some()
+    }
+
+    /// True for a release that has no wheels at all: whoever takes it builds it, on every machine.
+    pub(super) fn is_source_alone(&self) -> bool {
+        self.fit.sdist.is_some() && self.fit.rejected.iter().all(|(_, why)| *why == Why::Kind)
+    }
+
+    /// Of the wheels for other targets the one that comes nearest to this one.
+    pub(super) fn sibling(&self) -> Option<&File> {
+        let wheels =
+            self.fit.rejected.iter().filter(|(_, why)| !matches!(why, Why::Kind | Why::Name(_)));
+        let nearest = wheels.max_by_key(|(index, why)| (why.nearness(), Reverse(*index)))?;
+        self.files.get(nearest.0)
     }
 
     /// True when a wheel fits the target.

@@ -18,6 +18,7 @@ mod words;
 
 use std::sync::Arc;
 
+use crate::catalog::Undeclared;
 use crate::constraint::Reason;
 use crate::machine::{Libc, Libraries, Machine};
 use crate::name::Name;
@@ -25,8 +26,8 @@ use crate::package::Package;
 use crate::rules::advice;
 use crate::solve::candidates::Rejection;
 use crate::solve::problem::Problem;
-use crate::solve::provider::Provider;
-use crate::version::{Range, Version};
+use crate::solve::provider::{Provider, Unusable};
+use crate::version::{DistVersion, Range, Version};
 
 use asked::Asked;
 use facts::Facts;
@@ -50,9 +51,14 @@ pub struct Conflict {
     setting: Setting,
     /// Set when other indexes might have had an answer and could not be asked: why not.
     pub unasked: Option<String>,
+    /// Of each project in it the newest release that has only a source distribution which does not say what it needs.
+    pub undeclared: Vec<(Name, DistVersion, Arc<Undeclared>)>,
     /// How many versions the solver chose before it knew.
     pub decisions: u64,
 }
+
+/// So many statements at most: nobody reads more.
+const STATEMENTS: usize = 12;
 
 /// A conflict as it is shown.
 #[derive(Clone, Debug)]
@@ -62,7 +68,8 @@ pub struct Report {
     pub headline: Option<String>,
     /// Why.
     pub statements: Vec<Statement>,
-    /// Facts that were left out: about releases that are too old for the Python, or broken.
+    /// Facts that were left out: about releases that are too old for the Python, or broken, and those beyond what
+    /// anybody reads.
     pub asides: usize,
 }
 
@@ -146,7 +153,7 @@ pub enum CollidingFact {
         /// All of its versions that are known, ascending.
         known: Vec<Version>,
         /// Why.
-        why: Arc<str>,
+        why: Unusable,
     },
 }
 
@@ -166,10 +173,12 @@ impl Conflict {
             hints,
             setting,
             unasked: None,
+            undeclared: Vec::new(),
             decisions,
         };
         let names = conflict.distributions();
         conflict.rejections.retain(|rejection| names.contains(&rejection.name));
+        conflict.undeclared = provider.sources.borrow().newest_of(&names);
         conflict
     }
 
@@ -250,6 +259,18 @@ impl Conflict {
         self.all_of(&self.facts)
     }
 
+    /// The statements for programs: what is asked for is among them, and there are no more than a person reads.
+    #[must_use]
+    pub fn report_in_full(&self) -> Vec<Statement> {
+        let mut statements = self.statements();
+        if statements.len() > STATEMENTS {
+            let (facts, _) = aside::without(&self.facts);
+            statements = self.all_of(&facts);
+            statements.truncate(STATEMENTS);
+        }
+        statements
+    }
+
     fn all_of(&self, facts: &[CollidingFact]) -> Vec<Statement> {
         let asked = Asked::of(facts, &self.setting);
         words::statements(facts, &self.facts, &self.setting, Some(&asked))
@@ -262,8 +283,10 @@ impl Conflict {
         let asked = Asked::of(&facts, &self.setting);
         let headline = asked.headline();
         let root = headline.is_none().then_some(&asked);
-        let statements = words::statements(&facts, &self.facts, &self.setting, root);
-        Report { headline, statements, asides }
+        let mut statements = words::statements(&facts, &self.facts, &self.setting, root);
+        let more = statements.len().saturating_sub(STATEMENTS);
+        statements.truncate(STATEMENTS);
+        Report { headline, statements, asides: asides + more }
     }
 
     /// Whether a package takes part in what is said without asides.

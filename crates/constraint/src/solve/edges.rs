@@ -6,7 +6,7 @@ use std::sync::Arc;
 use pep440_rs::VersionSpecifiers;
 use pubgrub::{Dependencies, DependencyProvider, PackageResolutionStatistics};
 
-use crate::catalog::CatalogError;
+use crate::catalog::{CatalogError, Silence};
 use crate::constraint::{Constraint, Force, Reason};
 use crate::name::Name;
 use crate::package::Package;
@@ -14,7 +14,7 @@ use crate::requirement::Requirement;
 use crate::rules;
 use crate::solve::layers;
 use crate::solve::order::Priority;
-use crate::solve::provider::{Needs, Provider, Unusable};
+use crate::solve::provider::{Halt, Needs, Provider, Unusable};
 use crate::version::{DistVersion, Range, Version, if_present, python_range, without_upper_bounds};
 
 impl Provider {
@@ -41,7 +41,7 @@ impl Provider {
         version: &Version,
     ) -> Result<Result<Vec<Constraint>, Unusable>, CatalogError> {
         match (package, version) {
-            (Package::Root, _) => Ok(Ok(self.root_constraints())),
+            (Package::Root, _) => Ok(Ok(self.root_constraints()?)),
             (Package::Dist { name, extra: None }, Version::Dist(build)) => {
                 self.build_constraints(name, build)
             }
@@ -52,13 +52,13 @@ impl Provider {
         }
     }
 
-    fn root_constraints(&self) -> Vec<Constraint> {
+    fn root_constraints(&self) -> Result<Vec<Constraint>, CatalogError> {
         let root = (Package::Root, layers::root_version());
         let mut constraints = layers::machine_constraints(&self.problem, &root);
         let applies = |requirement: &&Arc<Requirement>| self.applies(requirement, None);
         for requirement in self.problem.requirements.iter().filter(applies) {
             let reason = Reason::Manifest { text: Arc::clone(requirement.text()) };
-            self.require(&mut constraints, &root, requirement, &reason);
+            self.require(&mut constraints, &root, requirement, &reason)?;
         }
         for requirement in self.problem.constraints.iter().filter(applies) {
             constraints.push(Constraint {
@@ -69,26 +69,30 @@ impl Provider {
                 reason: Reason::Manifest { text: Arc::clone(requirement.text()) },
             });
         }
-        constraints
+        Ok(constraints)
     }
 
     /// The edges of one requirement: to the distribution, and to each extra of it.
+    ///
+    /// # Errors
+    /// When it is a direct reference to something that cannot be had.
     fn require(
         &self,
         constraints: &mut Vec<Constraint>,
         subject: &(Package, Version),
         requirement: &Requirement,
         reason: &Reason,
-    ) {
+    ) -> Result<(), CatalogError> {
         let name = self.problem.substituted(requirement.name);
         let overridden = self.problem.overrides.iter().find(|over| over.name == name);
         let (range, reason) = match overridden {
             Some(over) => (
-                over.range().clone(),
+                self.overridden(over, requirement)?,
                 Reason::Manifest { text: format!("override {}", over.text()).into() },
             ),
-            None => (self.range_of(requirement), reason.clone()),
+            None => (self.range_of(requirement)?, reason.clone()),
         };
+        self.ask_for_extras(name, &requirement.extras);
         let extras = requirement.extras.iter().copied().map(Some);
         for extra in std::iter::once(None).chain(extras) {
             constraints.push(Constraint {
@@ -111,12 +115,20 @@ impl Provider {
                 });
             }
         }
+        Ok(())
     }
 
-    fn range_of(&self, requirement: &Requirement) -> Range {
+    /// What an override allows. One that says where a distribution is from does not say that any version will do.
+    fn overridden(&self, over: &Requirement, asked: &Requirement) -> Result<Range, CatalogError> {
+        let range = self.range_of(over)?;
+        let is_place = over.url.is_some() && asked.url.is_none();
+        Ok(if is_place { range.intersection(asked.range()) } else { range })
+    }
+
+    fn range_of(&self, requirement: &Requirement) -> Result<Range, CatalogError> {
         match &requirement.url {
             Some(url) => self.url_range(requirement.name, url),
-            None => requirement.range().clone(),
+            None => Ok(requirement.range().clone()),
         }
     }
 
@@ -185,10 +197,20 @@ impl Provider {
             }
             add(Package::Python, range, reason);
         }
+        if !release.has_wheel() {
+            // Of a release that is known to be broken nobody is asked what it needs.
+            let unread = self.unread_build(name, build, &file.filename);
+            if let Some(broken) = rules::broken::unusable(&unread, self.problem.machine.platform) {
+                return Ok(Err(broken.text.as_str().into()));
+            }
+        }
         let metadata = match self.metadata(name, build) {
             Ok(Some(metadata)) => metadata,
             Ok(None) => return Ok(Ok(constraints)),
-            Err(CatalogError::Unavailable(why)) => return Ok(Err(why)),
+            Err(CatalogError::Unavailable(why)) => return Ok(Err(Unusable::Because(why))),
+            Err(CatalogError::Undeclared(found)) => {
+                return Ok(Err(Unusable::Undeclared(found.why)));
+            }
             Err(error) => return Err(error),
         };
         if let (false, Some(specifiers)) = (python_stated, &metadata.requires_python)
@@ -201,7 +223,14 @@ impl Provider {
             match self.requirement(text) {
                 Ok(requirement) if self.applies(&requirement, None) => {
                     let reason = Reason::Metadata { requirement: Arc::clone(text) };
-                    self.require(&mut constraints, &subject, &requirement, &reason);
+                    match self.require(&mut constraints, &subject, &requirement, &reason) {
+                        Ok(()) => {}
+                        // Another release may do without it.
+                        Err(CatalogError::Reference(why)) => {
+                            return Ok(Err(Unusable::Because(why)));
+                        }
+                        Err(error) => return Err(error),
+                    }
                 }
                 Ok(_) => {}
                 Err(error) => {
@@ -225,11 +254,25 @@ impl Provider {
         Ok(Ok(constraints))
     }
 
+    /// The extras that are asked for of a distribution, as its own edges: each has its version, or is not wanted. Without them
+    /// an extra whose needs cannot be met would walk through all its releases before the distribution itself is given up.
+    fn bound_extras(&self, package: Package, version: &Version) -> Vec<Constraint> {
+        let Package::Dist { name, extra: None } = package else { return Vec::new() };
+        let bound = |extra| Constraint {
+            subject: (package, version.clone()),
+            package: Package::Dist { name, extra: Some(extra) },
+            range: if_present(&Range::singleton(version.clone())),
+            force: Force::IfPresent,
+            reason: Reason::Extra,
+        };
+        self.extras_of(name).into_iter().map(bound).collect()
+    }
+
     /// The range of a `Requires-Python`; one that cannot be read is ignored, as installers do.
     ///
     /// An upper bound is a guess about Pythons that did not exist yet. It is respected, but whoever pins a release with
     /// `==` has decided for it, as uv sees it too; the answer then carries a warning.
-    fn python_of(&self, name: Name, specifiers: &str) -> Option<Range> {
+    pub(super) fn python_of(&self, name: Name, specifiers: &str) -> Option<Range> {
         let specifiers: VersionSpecifiers = specifiers.parse().ok()?;
         let pinned = self.is_pinned(name);
         Some(if pinned { without_upper_bounds(&specifiers) } else { python_range(&specifiers) })
@@ -252,14 +295,23 @@ impl Provider {
         let metadata = match self.metadata(name, build) {
             Ok(Some(metadata)) => metadata,
             // The base distribution reports both.
-            Ok(None) | Err(CatalogError::Unavailable(_)) => return Ok(Ok(constraints)),
+            Ok(None) | Err(CatalogError::Unavailable(_) | CatalogError::Undeclared(_)) => {
+                return Ok(Ok(constraints));
+            }
             Err(error) => return Err(error),
         };
+        if metadata.source.as_ref().is_some_and(|source| source.extras_open) {
+            return Ok(Err(Unusable::Undeclared(Silence::Extras)));
+        }
         for text in &metadata.requires_dist {
             let Ok(requirement) = self.requirement(text) else { continue };
             if self.applies(&requirement, Some(extra)) && !self.applies(&requirement, None) {
                 let reason = Reason::Metadata { requirement: Arc::clone(text) };
-                self.require(&mut constraints, &subject, &requirement, &reason);
+                match self.require(&mut constraints, &subject, &requirement, &reason) {
+                    Ok(()) => {}
+                    Err(CatalogError::Reference(why)) => return Ok(Err(Unusable::Because(why))),
+                    Err(error) => return Err(error),
+                }
             }
         }
         Ok(Ok(constraints))
@@ -272,7 +324,7 @@ impl DependencyProvider for Provider {
     type VS = Range;
     type Priority = Priority;
     type M = Unusable;
-    type Err = CatalogError;
+    type Err = Halt;
 
     fn prioritize(
         &self,
@@ -283,11 +335,7 @@ impl DependencyProvider for Provider {
         self.priority(*package, range, statistics.conflict_count())
     }
 
-    fn choose_version(
-        &self,
-        package: &Package,
-        range: &Range,
-    ) -> Result<Option<Version>, CatalogError> {
+    fn choose_version(&self, package: &Package, range: &Range) -> Result<Option<Version>, Halt> {
         self.choose(*package, range)
     }
 
@@ -295,11 +343,17 @@ impl DependencyProvider for Provider {
         &self,
         package: &Package,
         version: &Version,
-    ) -> Result<Dependencies<Package, Range, Unusable>, CatalogError> {
+    ) -> Result<Dependencies<Package, Range, Unusable>, Halt> {
         let needs = match self.needs(*package, version)? {
             Ok(needs) => needs,
-            Err(unusable) => return Ok(Dependencies::Unavailable(unusable)),
+            Err(unusable) => {
+                self.walks.borrow_mut().is_unfit(*package);
+                return Ok(Dependencies::Unavailable(unusable));
+            }
         };
+        if needs.iter().any(|c| self.facts().holds(c.package, &c.range) == Some(false)) {
+            self.walks.borrow_mut().is_unfit(*package);
+        }
         let mut dependencies = Vec::with_capacity(needs.len());
         for constraint in &*needs {
             // What the machine satisfies anyway needs no edge; the root's own edges make the machine known.
@@ -318,6 +372,10 @@ impl DependencyProvider for Provider {
             }
             dependencies.push((constraint.package, constraint.range.clone()));
             self.remember(Rc::clone(constraint));
+        }
+        for constraint in self.bound_extras(*package, version) {
+            dependencies.push((constraint.package, constraint.range.clone()));
+            self.remember(Rc::new(constraint));
         }
         Ok(Dependencies::Available(dependencies.into_iter().collect()))
     }

@@ -8,10 +8,12 @@ use pep440_rs::Version as Pep440;
 
 use crate::constraint::{Force, Reason};
 use crate::machine::Machine;
+use crate::matrix::rows::indexes::Kind;
 use crate::name::Name;
 use crate::package::Package;
 use crate::requirement::Requirement;
 use crate::rules::Origin;
+use crate::rules::index::Known;
 use crate::rules::onnx_model::Model;
 use crate::target::Target;
 use crate::version::{Range, SourceId};
@@ -132,6 +134,17 @@ pub enum SourceKind {
     Other,
 }
 
+impl From<&Known> for SourceKind {
+    fn from(known: &Known) -> Self {
+        match known.row.kind {
+            Kind::Pypi => Self::PyPi,
+            Kind::Pytorch => Self::PyTorch { backend: known.backend.clone().unwrap_or_default() },
+            Kind::Onnxruntime => Self::OrtFeed { name: known.name.clone() },
+            Kind::Nvidia => Self::Other,
+        }
+    }
+}
+
 impl Source {
     /// As the rules see it.
     #[must_use]
@@ -162,11 +175,39 @@ pub struct Policy {
     /// Advice ([`crate::rules::advice`]) is a preference: it binds as long as there is an answer that follows it. Set, it
     /// never does, and is only warned of.
     pub ignore_advice: bool,
+    /// Distributions of which is trusted what a source distribution recorded when it was made, in spite of doubts.
+    pub trust_recorded: BTreeSet<Name>,
+    /// Source distributions whose metadata may be built, which runs their code.
+    pub builds: Builds,
     /// Versions to keep where they still hold, from an earlier lock.
     pub preferences: BTreeMap<Name, Pep440>,
     /// Versions whose neighbours are tried first: other builds of the same release, then the releases above it, the
     /// lowest first, then those below it. For finding the smallest move of a pin.
     pub nearest: BTreeMap<Name, Pep440>,
+}
+
+/// What may be built to learn its metadata.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Builds {
+    /// Nothing.
+    #[default]
+    None,
+    /// These.
+    Only(BTreeSet<Name>),
+    /// Everything.
+    All,
+}
+
+impl Builds {
+    /// Whether `name` may be built.
+    #[must_use]
+    pub fn allow(&self, name: Name) -> bool {
+        match self {
+            Self::None => false,
+            Self::Only(names) => names.contains(&name),
+            Self::All => true,
+        }
+    }
 }
 
 /// Which version is tried first.

@@ -1,12 +1,13 @@
 //! The graph as PubGrub asks for it: packages, versions and edges, each edge kept with its reason.
 
 use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::catalog::{Catalog, CatalogError, Metadata, Project};
+use crate::catalog::{Catalog, CatalogError, File, Metadata, Project, Reference, Silence};
 use crate::constraint::Constraint;
 use crate::name::Name;
 use crate::package::Package;
@@ -16,13 +17,47 @@ use crate::solve::candidates::{Candidates, Judge, PassedOver, Rejection};
 use crate::solve::layers;
 use crate::solve::problem::{Problem, Resolution, Source};
 use crate::solve::reach::Reach;
+use crate::solve::sdists::Sources;
 use crate::solve::speculate::Speculator;
 use crate::solve::urls::Urls;
+use crate::solve::walks::{Ranks, Walks};
 use crate::version::{DistVersion, Range, SourceId, Version};
 use crate::wheel::Tags;
 
 /// Why a single build cannot be used, where no edge can say it.
-pub type Unusable = Arc<str>;
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Unusable {
+    /// It has only a source distribution, which does not say what it needs.
+    Undeclared(Silence),
+    /// For this reason.
+    Because(Arc<str>),
+}
+
+impl std::fmt::Display for Unusable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Undeclared(why) => write!(f, "it has only a source distribution, and {why}"),
+            Self::Because(why) => f.write_str(why),
+        }
+    }
+}
+
+impl<T: Into<Arc<str>>> From<T> for Unusable {
+    fn from(why: T) -> Self {
+        Self::Because(why.into())
+    }
+}
+
+/// Why a solve stops before it has an answer or a proof.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Halt {
+    /// An index could not be read.
+    #[error(transparent)]
+    Catalog(#[from] CatalogError),
+    /// A project walks through its releases: it has to be decided earlier.
+    #[error("a project walks through its releases")]
+    Walking,
+}
 
 /// What one package at one version needs.
 pub(super) type Needs = Rc<[Rc<Constraint>]>;
@@ -52,10 +87,16 @@ pub(super) struct Provider {
     chosen: RefCell<FxHashMap<Name, Version>>,
     /// What each package needs at the version it had last: most keep it, and the answer is made of these.
     needs: RefCell<FxHashMap<Package, (Version, Needs)>>,
+    /// The extras that were asked for.
+    extras: RefCell<FxHashMap<Name, BTreeSet<Name>>>,
+    /// Who goes before its peers.
+    pub(super) walks: RefCell<Walks>,
     /// Every edge handed out, for the report: who needs it.
     edges: RefCell<Edges>,
     rejections: RefCell<Vec<Rejection>>,
     rejected: RefCell<FxHashSet<(Name, DistVersion)>>,
+    /// Releases that have only a source distribution, and what was learnt of them.
+    pub(super) sources: RefCell<Sources>,
     /// How often a project was decided: releases are fetched ahead once it backtracks.
     tried: RefCell<FxHashMap<Name, u32>>,
     decisions: Cell<u64>,
@@ -67,6 +108,7 @@ impl Provider {
         catalog: Arc<dyn Catalog>,
         tags: Arc<Tags>,
         reach: Reach,
+        ranks: Ranks,
     ) -> Self {
         let requirements = RequirementCache::new(problem.target.marker_environment());
         let speculator = Speculator::new(
@@ -101,9 +143,12 @@ impl Provider {
             order: RefCell::default(),
             chosen: RefCell::default(),
             needs: RefCell::default(),
+            extras: RefCell::default(),
+            walks: RefCell::new(Walks::new(ranks)),
             edges: RefCell::default(),
             rejections: RefCell::default(),
             rejected: RefCell::default(),
+            sources: RefCell::default(),
             tried: RefCell::default(),
             decisions: Cell::new(0),
         }
@@ -116,6 +161,13 @@ impl Provider {
 
     pub(super) fn count_decision(&self) {
         self.decisions.set(self.decisions.get() + 1);
+    }
+
+    /// Forgets the decisions of this attempt for the next one; what was read stays.
+    pub(super) fn start_again(&self) {
+        self.walks.borrow_mut().start_again();
+        self.edges.borrow_mut().clear();
+        self.chosen.borrow_mut().clear();
     }
 
     pub(super) fn catalog(&self) -> &dyn Catalog {
@@ -178,14 +230,40 @@ impl Provider {
         self.requirements.applies(requirement, extra)
     }
 
+    /// Notes that extras of a distribution are asked for.
+    pub(super) fn ask_for_extras(&self, name: Name, extras: &[Name]) {
+        if !extras.is_empty() {
+            self.extras.borrow_mut().entry(name).or_default().extend(extras);
+        }
+    }
+
+    /// The extras of a distribution that were asked for so far.
+    pub(super) fn extras_of(&self, name: Name) -> Vec<Name> {
+        self.extras.borrow().get(&name).map_or_else(Vec::new, |e| e.iter().copied().collect())
+    }
+
     /// The one build that a URL names.
-    pub(super) fn url_range(&self, name: Name, url: &UrlRequirement) -> Range {
-        let (range, new) = self.urls.borrow_mut().register(name, url);
+    ///
+    /// # Errors
+    /// When what it names cannot be had.
+    pub(super) fn url_range(
+        &self,
+        name: Name,
+        url: &UrlRequirement,
+    ) -> Result<Range, CatalogError> {
+        let may_build = self.problem.policy.builds.allow(name);
+        let python = may_build.then_some(&self.problem.target.python);
+        let (range, new) = self.urls.borrow_mut().register(name, url, (&*self.catalog, python))?;
         if new {
             // The builds of this project are joined anew, with the URL among them.
             self.candidates.borrow_mut().remove(&name);
         }
-        range
+        Ok(range)
+    }
+
+    /// What the catalog knows of a direct reference.
+    pub(super) fn reference(&self, source: SourceId) -> Option<Arc<Reference>> {
+        self.urls.borrow().reference(source).cloned()
     }
 
     /// The builds that were passed over so far.
@@ -200,9 +278,7 @@ impl Provider {
 
     /// The versions of a package that exist, ascending; empty for layers and for projects that were never asked for.
     pub(super) fn known_versions(&self, package: Package) -> Vec<Version> {
-        let known =
-            package.dist_name().and_then(|name| self.candidates.borrow().get(&name).cloned());
-        match known.flatten() {
+        match package.dist_name().and_then(|name| self.known_candidates(name)) {
             Some(candidates) => candidates.builds().map(|build| build.tagged().clone()).collect(),
             None => Vec::new(),
         }
@@ -294,9 +370,10 @@ impl Provider {
             Resolution::LowestDirect => self.direct.contains(&name),
         };
         let preferred = policy.preferences.get(&name);
-        // Without a wheel the newest source distribution will do, and without that the newest build that has nothing for
-        // this target: its edges say what it is there for.
-        let (mut sdist, mut unfit) = (None, None);
+        // A release that was never anything but a source distribution counts as one with a wheel. One that has wheels, but
+        // none for this target, is built only when no release has one; and without that the newest build that has nothing
+        // for this target will do: its edges say what it is there for.
+        let (mut sdist, mut fitting, mut unfit) = (None, None, None);
         let kept = preferred.into_iter().flat_map(|kept| {
             candidates
                 .in_range(range, lowest)
@@ -325,11 +402,18 @@ impl Provider {
                 self.reject(name, build.version(), || PassedOver::Yanked(Arc::clone(reason)));
                 continue;
             }
-            if release.has_wheel() {
+            if release.has_wheel() || release.is_source_alone() {
+                if let Some(passed) = fitting {
+                    self.sources.borrow_mut().note_passed(name, passed);
+                }
                 return Some(version.clone());
             }
             if release.fit.sdist.is_some() {
                 sdist.get_or_insert(version);
+                if fitting.is_none() && release.file().is_none_or(|file| self.runs_here(name, file))
+                {
+                    fitting = Some(version);
+                }
             } else {
                 self.reject(name, build.version(), || PassedOver::NoFile(release.misses()));
                 if release.says_where_it_fits() {
@@ -353,24 +437,42 @@ impl Provider {
             2 => 8,
             6 => 16,
             16 => 32,
-            n if n > 16 && n % 32 == 0 => 48,
+            n if n > 16 && n % 24 == 0 => 48,
             _ => return,
         };
         if !self.catalog.wants_hints() {
             return;
         }
         let judge = self.judge();
-        candidates
-            .in_range(range, false)
-            .filter(|build| build.tagged() < chosen)
+        // Below what the range of now still has comes what it excludes for the moment: a project that is pinned by another
+        // one which walks (botocore by boto3) is walked down with it.
+        let within = candidates.in_range(range, false).filter(|build| build.tagged() < chosen);
+        let beyond = candidates.in_order(false).filter(|build| {
+            count > 2 && build.tagged() < chosen && !range.contains(build.tagged())
+        });
+        within
+            .chain(beyond)
+            .filter(|build| build.version().version().is_some_and(pep440_rs::Version::is_stable))
             .filter_map(|build| {
                 let release = build.release(&judge);
-                release.has_wheel().then_some(()).and(release.file()).map(|file| (build, file))
+                let file = release.file().filter(|_| release.has_wheel())?;
+                self.runs_here(name, file).then_some((build, file))
             })
             .take(batch)
             .for_each(|(build, file)| {
                 self.speculator.expect_metadata(build.version().source(), name, file);
             });
+    }
+
+    /// Whether the page says that a file is for the Python of the target, or says nothing.
+    fn runs_here(&self, name: Name, file: &File) -> bool {
+        let stated = file.requires_python.as_ref().and_then(|stated| self.python_of(name, stated));
+        stated.is_none_or(|range| self.facts().holds(Package::Python, &range) != Some(false))
+    }
+
+    /// The builds of a project, when they were looked at before.
+    pub(super) fn known_candidates(&self, name: Name) -> Option<Rc<Candidates>> {
+        self.candidates.borrow().get(&name).cloned().flatten()
     }
 
     /// Whether the builds of a project were looked at in this solve.
@@ -402,6 +504,18 @@ impl Provider {
         }
     }
 
+    /// A build of which nothing was read but the name of its file.
+    pub(super) fn unread_build<'a>(
+        &'a self,
+        name: Name,
+        version: &'a DistVersion,
+        filename: &'a str,
+    ) -> Build<'a> {
+        let origin = self.problem.source(version.source()).map_or(Origin::Other, Source::origin);
+        let (filename, requirements) = (Some(filename), &self.requirements);
+        Build { name, version, filename, origin, metadata: None, requirements }
+    }
+
     /// The METADATA of the build's chosen file.
     pub(super) fn metadata(
         &self,
@@ -410,8 +524,22 @@ impl Provider {
     ) -> Result<Option<Arc<Metadata>>, CatalogError> {
         let Some(candidates) = self.candidates(name)? else { return Ok(None) };
         let Some(build) = candidates.get(version) else { return Ok(None) };
+        if let Some(reference) = self.reference(version.source()) {
+            return self.referred_metadata(name, &reference).map(Some);
+        }
         let judge = self.judge();
-        let Some(file) = build.release(&judge).file() else { return Ok(None) };
-        self.catalog.metadata(version.source(), name, file).map(Some)
+        let release = build.release(&judge);
+        let Some(file) = release.file() else { return Ok(None) };
+        if release.has_wheel() {
+            return self.catalog.metadata(version.source(), name, file).map(Some);
+        }
+        self.source_metadata(name, version, release, file).map(Some)
+    }
+
+    /// Everyone who was found to need a package, with the range that they need.
+    pub(super) fn who_needs(&self, package: Package) -> Vec<Rc<Constraint>> {
+        let edges = self.edges.borrow();
+        let to = edges.iter().filter(|((_, needed), _)| *needed == package);
+        to.flat_map(|(_, constraints)| constraints.iter().cloned()).collect()
     }
 }

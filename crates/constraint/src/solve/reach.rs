@@ -311,27 +311,24 @@ pub(super) fn has_own_index(name: Name) -> bool {
 
 /// Whether every torch that PyPI is known to have for a platform is built for the CPU.
 fn pypi_is_for_cpu(platform: Platform) -> bool {
-    let mut rows =
-        matrix::torch().pypi.iter().filter(|row| row.platform == platform.as_str()).peekable();
-    rows.peek().is_some()
-        && rows.all(|row| row.cuda.parse().is_ok_and(|cuda: SystemVersion| cuda.major() == 0))
+    let mut rows = matrix::torch().pypi.iter().filter(|row| row.platform == platform).peekable();
+    rows.peek().is_some() && rows.all(|row| row.cuda.major() == 0)
 }
 
 /// Whether some torch that PyPI is known to have for a platform is built for the CPU.
 fn pypi_has_for_cpu(platform: Platform) -> bool {
-    let mut rows = matrix::torch().pypi.iter().filter(|row| row.platform == platform.as_str());
-    rows.any(|row| row.cuda.parse().is_ok_and(|cuda: SystemVersion| cuda.major() == 0))
+    let mut rows = matrix::torch().pypi.iter().filter(|row| row.platform == platform);
+    rows.any(|row| row.cuda.major() == 0)
 }
 
 /// The releases of torch that are known to be built for a backend, as a range that is open upwards while the newest
 /// release is among them. `None` for a backend that no row knows.
 fn releases_built_for(backend: &str) -> Option<Range> {
-    let read = |text: &str| text.parse::<Pep440>().ok();
     let rows = &matrix::torch().variant;
     let of_backend = || rows.iter().filter(|row| row.backend == backend);
-    let first = of_backend().filter_map(|row| read(&row.from)).min()?;
-    let last = of_backend().filter_map(|row| read(&row.to)).max()?;
-    let newest = rows.iter().filter_map(|row| read(&row.to)).max()?;
+    let first = of_backend().map(|row| &row.span.from).min()?;
+    let last = of_backend().map(|row| &row.span.to).max()?;
+    let newest = rows.iter().map(|row| &row.span.to).max()?;
     let ([major, minor, ..], [_, newest_minor, ..]) = (last.release(), newest.release()) else {
         return None;
     };

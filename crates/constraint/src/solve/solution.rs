@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::catalog::{File, Metadata};
+use crate::catalog::{File, Metadata, Place};
 use crate::constraint::Constraint;
 use crate::name::Name;
 use crate::package::Package;
+use crate::solve::sdists::PassedRelease;
 use crate::version::{DistVersion, Version};
 
 /// What will load and run.
@@ -20,6 +21,8 @@ pub struct Solution {
     pub constraints: Vec<Constraint>,
     /// Things a person should know: a yanked release that was pinned, an extra that does not exist.
     pub warnings: Vec<String>,
+    /// Newer releases that were not taken because what they need could not be known.
+    pub passed_over: Vec<PassedRelease>,
     /// How many versions the solver chose on the way.
     pub decisions: u64,
 }
@@ -33,6 +36,8 @@ pub struct Chosen {
     pub file: File,
     /// The extras that are asked for.
     pub extras: BTreeSet<Name>,
+    /// Where it is, when a direct reference names it.
+    pub place: Option<Place>,
     /// Its METADATA.
     pub metadata: Arc<Metadata>,
     /// The distributions it requires here.

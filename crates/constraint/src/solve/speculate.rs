@@ -16,7 +16,7 @@ use crate::requirement::{Requirement, RequirementCache};
 use crate::solve::problem::Problem;
 use crate::solve::reach::{Places, Reach};
 use crate::version::{DistVersion, Range, SourceId, Version};
-use crate::wheel::{ReleaseFit, Tags};
+use crate::wheel::{ReleaseFit, Tags, Why};
 
 /// How many releases of a page a guess looks at before it gives up.
 const LOOK_AT: usize = 8;
@@ -137,7 +137,8 @@ impl Speculator {
         self.expect(name, requirement.range(), requirement.extras.to_vec(), &places);
     }
 
-    /// The file that the solver is likely to choose: the wheel of the newest release in the range that fits.
+    /// The file that the solver is likely to choose: the wheel of the newest release in the range that fits, or the source
+    /// distribution of one that was never anything else.
     fn likely(&self, source: SourceId, project: &Project, range: &Range) -> Option<File> {
         let plain_linux = self.0.problem.source(source).is_some_and(|source| source.plain_linux);
         let tags = self.0.tags.with_plain_linux(plain_linux);
@@ -160,7 +161,9 @@ impl Speculator {
                         && cutoff.is_none_or(|cutoff| file.upload_time.is_some_and(|t| t < cutoff))
                 });
                 let fit = ReleaseFit::of(&files, &tags);
-                let (best, _) = fit.best?;
+                let alone = fit.rejected.iter().all(|(_, why)| *why == Why::Kind);
+                let sdist = fit.sdist.filter(|_| alone);
+                let best = fit.best.map(|(best, _)| best).or(sdist)?;
                 (best < files.len()).then(|| files.swap_remove(best))
             })
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use super::*;
-use crate::catalog::{CoreMetadata, File, Metadata, Project};
+use crate::catalog::{CoreMetadata, File, Metadata, OnMetadata, OnProject, Project};
 use crate::check::{Assignment, violations};
 use crate::machine::{Machine, Platform};
 use crate::target::Target;
@@ -66,7 +66,20 @@ impl Catalog for Memory {
             requires_dist: requires.iter().map(|text| Arc::from(text.as_str())).collect(),
             requires_python: None,
             provides_extra: vec!["x".to_owned()],
+            source: None,
         }))
+    }
+
+    fn expect_project(&self, _: SourceId, _: Name, _: OnProject) {}
+
+    fn expect_metadata(&self, _: SourceId, _: Name, _: &File, _: OnMetadata) {}
+
+    fn wants_hints(&self) -> bool {
+        true
+    }
+
+    fn fault(&self) -> Option<CatalogError> {
+        None
     }
 }
 
@@ -160,46 +173,156 @@ fn a_url_is_one_build() {
     assert!(is_url_source(solution.build("a").expect("chosen").version.source()));
 }
 
-/// Projects `a` to `e` with versions 1 to 3 and random requirements on each other.
-fn random_index() -> impl Strategy<Value = Memory> {
-    let name = prop::sample::select(vec!["a", "b", "c", "d", "e"]);
-    let bound =
-        prop::sample::select(vec!["", "<2", ">=2", "==1", "!=2", "<=2", ">2", "==3.*", "[x]"]);
-    let requirement = (name, bound).prop_map(|(name, bound)| format!("{name}{bound}"));
+/// Many releases of a service, each with an engine of its own, that want an older library than there is; and other things
+/// to decide.
+fn service() -> Memory {
+    let mut index = Memory::default();
+    for release in 1..=120 {
+        let version = release.to_string();
+        let engine = format!("engine=={release}");
+        index = index.with("service", &version, &[&engine]).with(
+            "engine",
+            &version,
+            &["library<3", "codec", "wire[x]"],
+        );
+    }
+    for release in 1..=4 {
+        index = index.with("library", &release.to_string(), &[]);
+        index = index.with("wire", &release.to_string(), &["tls; extra == 'x'"]);
+    }
+    for name in ["codec", "tls"] {
+        index = index.with(name, "1", &[]);
+    }
+    for (project, needs) in [("web", 16), ("shell", 12), ("store", 14)] {
+        let needs: Vec<String> = (0..needs).map(|n| format!("{project}-{n}>=1")).collect();
+        let texts: Vec<&str> = needs.iter().map(String::as_str).collect();
+        index = index.with(project, "1", &texts);
+        for name in &needs {
+            index = index.with(name.trim_end_matches(">=1"), "1", &[]);
+        }
+    }
+    index
+}
+
+/// All orders of some things.
+fn orders<T: Copy>(things: &[T]) -> Vec<Vec<T>> {
+    let Some((first, rest)) = things.split_first() else { return vec![Vec::new()] };
+    let with_first = |order: Vec<T>| {
+        (0..=order.len()).map(move |place| {
+            let mut order = order.clone();
+            order.insert(place, *first);
+            order
+        })
+    };
+    orders(rest).into_iter().flat_map(with_first).collect()
+}
+
+#[test]
+fn the_order_of_requirements_changes_little_of_the_work() {
+    let requirements = ["library", "service", "web", "shell", "store"];
+    let mut work = BTreeMap::new();
+    for order in orders(&requirements) {
+        let solution = run(&order, service()).expect("solvable");
+        let found = |name: &str| solution.build(name).expect("chosen").version.to_string();
+        assert_eq!((found("service"), found("library")), ("120".to_owned(), "2".to_owned()));
+        work.insert(solution.decisions, order);
+    }
+    let (Some((least, easy)), Some((most, hard))) = (work.first_key_value(), work.last_key_value())
+    else {
+        panic!("there are orders");
+    };
+    assert!(2 * most <= 3 * least, "{least} decisions for {easy:?}, {most} for {hard:?}");
+}
+
+#[test]
+fn two_that_walk_because_of_each_other_keep_their_order() {
+    let mut index = Memory::default().with("core", "1", &[]).with("core", "2", &[]);
+    for release in 1..=30 {
+        let old = if release > 5 { "core<2" } else { "core" };
+        let new = if release > 20 { "core>=2" } else { "core" };
+        let version = release.to_string();
+        index = index.with("first", &version, &[old]).with("second", &version, &[new]);
+    }
+    let solution = run(&["first", "second"], index).expect("solvable");
+    assert_eq!(pins(&solution), ["core 1", "first 30", "second 20"]);
+}
+
+#[test]
+fn an_extra_that_cannot_be_had_moves_its_distribution() {
+    let mut index = Memory::default().with("base", "1", &[]).with("base", "2", &[]);
+    for release in 1..=200 {
+        let needs = if release > 3 { "base<2; extra == 'x'" } else { "base; extra == 'x'" };
+        index = index.with("a", &release.to_string(), &[needs]);
+    }
+    let solution = run(&["base>=2", "a[x]"], index).expect("solvable");
+    assert_eq!(pins(&solution), ["a 3", "base 2"]);
+    // Each release is tried once, and not once for the extra and once for itself.
+    assert!(solution.decisions < 300, "{} decisions", solution.decisions);
+}
+
+/// Projects with versions from 1 up and random requirements on each other.
+fn random_index(
+    names: &'static [&'static str],
+    versions: usize,
+    bounds: &'static [&'static str],
+) -> impl Strategy<Value = Memory> {
+    let requirement = (prop::sample::select(names), prop::sample::select(bounds))
+        .prop_map(|(name, bound)| format!("{name}{bound}"));
     let requires = prop::collection::vec(requirement, 0..3);
-    prop::collection::vec(requires, 15).prop_map(|all| {
+    prop::collection::vec(requires, names.len() * versions).prop_map(move |all| {
         let mut index = Memory::default();
         for (i, requires) in all.iter().enumerate() {
-            let name = ["a", "b", "c", "d", "e"][i / 3];
             let requires: Vec<&str> = requires.iter().map(String::as_str).collect();
-            index = index.with(name, &(i % 3 + 1).to_string(), &requires);
+            index = index.with(names[i / versions], &(i % versions + 1).to_string(), &requires);
         }
         index
     })
 }
 
-/// Tries every assignment of versions (or absence) to the five projects.
+/// A few projects with few versions, and fewer with more: enough to walk.
+fn broad() -> impl Strategy<Value = Memory> {
+    let bounds = &["", "<2", ">=2", "==1", "!=2", "<=2", ">2", "==3.*", "[x]"];
+    random_index(&["a", "b", "c", "d", "e"], 3, bounds)
+}
+
+fn long() -> impl Strategy<Value = Memory> {
+    random_index(&["a", "b", "c"], 9, &["<3", "<5", ">=7", "!=9", "==2", "==8", "<=6", "[x]<4"])
+}
+
+/// Tries every assignment of versions (or absence) to the projects.
 fn brute_force(index: &Memory, requirements: &[&str]) -> bool {
-    let names = ["a", "b", "c", "d", "e"];
-    (0..4_usize.pow(5)).any(|code| {
-        let version = |name: &str| {
-            let place = names.iter().position(|n| *n == name).expect("known");
-            Some(code / 4_usize.pow(u32::try_from(place).expect("small")) % 4).filter(|v| *v > 0)
+    let names: Vec<&str> = index.0.keys().map(String::as_str).collect();
+    let choices = index.0.values().map(BTreeMap::len).max().unwrap_or(0) + 1;
+    let read = |text: &String| text.parse::<pep508_rs::Requirement>().expect("valid");
+    let asked: Vec<_> = requirements.iter().map(|text| read(&(*text).to_owned())).collect();
+    let needs: Vec<Vec<Vec<pep508_rs::Requirement>>> = names
+        .iter()
+        .map(|name| {
+            let of = |version: usize| index.0[*name][&version.to_string()].iter().map(read);
+            (1..choices).map(|version| of(version).collect()).collect()
+        })
+        .collect();
+    let versions: Vec<pep440_rs::Version> =
+        (0..choices).map(|version| version.to_string().parse().expect("valid")).collect();
+    let count = u32::try_from(names.len()).expect("few");
+    (0..choices.pow(count)).any(|code| {
+        let version =
+            |place: usize| code / choices.pow(u32::try_from(place).expect("small")) % choices;
+        let holds = |requirement: &pep508_rs::Requirement| {
+            let place = names.iter().position(|n| *n == requirement.name.as_ref()).expect("known");
+            let found = version(place);
+            found > 0
+                && match &requirement.version_or_url {
+                    Some(pep508_rs::VersionOrUrl::VersionSpecifier(s)) => {
+                        s.contains(&versions[found])
+                    }
+                    _ => true,
+                }
         };
-        let holds = |text: &str| {
-            let requirement: pep508_rs::Requirement = text.parse().expect("valid");
-            let name = requirement.name.to_string();
-            let Some(found) = version(&name) else { return false };
-            let found: pep440_rs::Version = found.to_string().parse().expect("valid");
-            match &requirement.version_or_url {
-                Some(pep508_rs::VersionOrUrl::VersionSpecifier(s)) => s.contains(&found),
-                _ => true,
-            }
-        };
-        requirements.iter().all(|text| holds(text))
-            && names.iter().all(|name| {
-                version(name)
-                    .is_none_or(|v| index.0[*name][&v.to_string()].iter().all(|r| holds(r)))
+        asked.iter().all(holds)
+            && needs.iter().enumerate().all(|(place, needs)| {
+                let found = version(place);
+                found == 0 || needs[found - 1].iter().all(holds)
             })
     })
 }
@@ -208,7 +331,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
     #[test]
-    fn answers_hold_and_refusals_are_right(index in random_index()) {
+    fn answers_hold_and_refusals_are_right(index in prop_oneof![broad(), long()]) {
         let requirements = ["a", "b[x]"];
         match run(&requirements, index.clone()) {
             Ok(solution) => {

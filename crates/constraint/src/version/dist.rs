@@ -30,6 +30,13 @@ pub struct DistVersion {
     source: SourceId,
 }
 
+/// The local label of a version: `cu128` of `2.9.1+cu128`.
+#[must_use]
+pub fn local_label(version: &Pep440) -> Option<String> {
+    let parts: Vec<String> = version.local().iter().map(ToString::to_string).collect();
+    (!parts.is_empty()).then(|| parts.join("."))
+}
+
 #[derive(Clone)]
 enum Point {
     Absent,
@@ -185,6 +192,12 @@ mod tests {
         for pair in ascending.windows(2) {
             assert!(pair[0] < pair[1], "{:?} < {:?}", pair[0], pair[1]);
         }
+    }
+
+    #[test]
+    fn labels_are_read() {
+        assert_eq!(local_label(&"2.3.1+cu121".parse().expect("valid")).as_deref(), Some("cu121"));
+        assert_eq!(local_label(&"2.3.1".parse().expect("valid")), None);
     }
 
     #[test]

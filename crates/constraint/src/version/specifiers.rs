@@ -54,13 +54,24 @@ fn exact_bounds(version: &Pep440) -> (Version, Version) {
 /// question of policy, not of the range (see [`specifiers_mention_prerelease`]).
 #[must_use]
 pub fn dist_range(specifiers: &VersionSpecifiers) -> Range {
-    let mut specifiers = specifiers.iter();
-    match specifiers.next() {
-        None => any_build(),
-        Some(head) => {
-            specifiers.fold(one(head), |range, specifier| range.intersection(&one(specifier)))
-        }
+    let ranges = specifiers.iter().map(one).collect();
+    all_of(ranges).unwrap_or_else(any_build)
+}
+
+/// The intersection of all `ranges`, `None` when there are none. They are met in pairs: one after the other, a
+/// specifier of n clauses `!=` would take n² steps, and an index can state one of any length.
+fn all_of(mut ranges: Vec<Range>) -> Option<Range> {
+    while ranges.len() > 1 {
+        let pairs = ranges.chunks(2);
+        ranges = pairs
+            .filter_map(|pair| match pair {
+                [one, other] => Some(one.intersection(other)),
+                [one] => Some(one.clone()),
+                _ => None,
+            })
+            .collect();
     }
+    ranges.pop()
 }
 
 /// The Python versions that satisfy a `Requires-Python`.

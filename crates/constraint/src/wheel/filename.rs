@@ -20,6 +20,9 @@ pub struct WheelName {
     pub tags: WheelTags,
 }
 
+/// The label of the variant that promises nothing beyond its tags.
+const NO_PROPERTIES: &str = "null";
+
 /// The build tag of a wheel: a number, then perhaps more. Orders as PEP 427 says.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct BuildTag {
@@ -95,7 +98,8 @@ impl<'a> Parts<'a> {
             6 | 7 => return Err(WheelNameError::Build(a.to_owned())),
             _ => return Err(WheelNameError::Parts),
         };
-        if let Some(label) = variant {
+        // The variant that has no properties fits wherever its tags do (PEP 825).
+        if let Some(label) = variant.filter(|label| *label != NO_PROPERTIES) {
             return Err(WheelNameError::Variant(label.to_owned()));
         }
         if tags.iter().any(|set| pieces(set, b'.').any(str::is_empty)) {
@@ -199,6 +203,13 @@ mod tests {
         assert!(none < two && two < ten);
         assert!(ten < build("a-1-10a-py3-none-any.whl"));
         assert!(build("a-1-99999999999999999999999-py3-none-any.whl") > ten);
+    }
+
+    #[test]
+    fn the_variant_without_properties_is_a_plain_wheel() {
+        let wheel =
+            WheelName::parse("torch-2.9.0-1-cp313-cp313-win_amd64-null.whl").expect("plain");
+        assert_eq!(wheel.tags.platforms().count(), 1);
     }
 
     #[test]

@@ -4,10 +4,11 @@
 //! states another digest. The key of an entry only finds it; the entry itself has all of these, and is none for a file of
 //! which one differs.
 
+use std::borrow::Cow;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use cuda_lock_constraint::catalog::{CoreMetadata, File, Metadata};
+use cuda_lock_constraint::catalog::{CoreMetadata, File, Metadata, Undeclared};
 use rustc_hash::FxHasher;
 use serde::{Deserialize, Serialize};
 
@@ -15,10 +16,10 @@ use serde::{Deserialize, Serialize};
 pub(crate) enum Said {
     /// Its METADATA.
     Metadata(Metadata),
-    /// Nothing that could be used, and why. Only a file that never changes is noted so.
-    Nothing(String),
-    /// Nothing, and why: it is an sdist whose PKG-INFO is of a version that promises nothing.
-    Old(String),
+    /// It is a source distribution that does not say what it needs.
+    Undeclared(Undeclared),
+    /// It was read, and cannot be used for this reason: it never changes, so it need not be read again.
+    Unusable(String),
 }
 
 /// An entry.
@@ -35,8 +36,9 @@ struct Record<'a> {
 enum SaidRecord<'a> {
     #[serde(borrow)]
     Metadata(MetadataRecord<'a>),
-    Nothing(&'a str),
-    Old(&'a str),
+    /// As JSON: there are few of these.
+    Undeclared(&'a str),
+    Unusable(&'a str),
 }
 
 #[derive(Serialize, Deserialize)]
@@ -48,6 +50,9 @@ struct MetadataRecord<'a> {
     requires_python: Option<&'a str>,
     #[serde(borrow)]
     provides_extra: Vec<&'a str>,
+    /// How it is known, as JSON; `None` for a wheel.
+    #[serde(borrow)]
+    source: Option<Cow<'a, str>>,
 }
 
 /// The key of a file's entry. Two files may have the same by chance, of which one is then not kept.
@@ -79,6 +84,7 @@ fn digests(file: &File) -> Vec<u8> {
 
 /// The bytes of an entry.
 pub(super) fn encode(said: &Said, file: &File) -> Option<Vec<u8>> {
+    let json;
     let said = match said {
         Said::Metadata(metadata) => SaidRecord::Metadata(MetadataRecord {
             name: &metadata.name,
@@ -86,9 +92,16 @@ pub(super) fn encode(said: &Said, file: &File) -> Option<Vec<u8>> {
             requires_dist: metadata.requires_dist.iter().map(|text| &**text).collect(),
             requires_python: metadata.requires_python.as_deref(),
             provides_extra: metadata.provides_extra.iter().map(String::as_str).collect(),
+            source: match &metadata.source {
+                Some(source) => Some(serde_json::to_string(source).ok()?.into()),
+                None => None,
+            },
         }),
-        Said::Nothing(why) => SaidRecord::Nothing(why),
-        Said::Old(why) => SaidRecord::Old(why),
+        Said::Undeclared(found) => {
+            json = serde_json::to_string(found).ok()?;
+            SaidRecord::Undeclared(&json)
+        }
+        Said::Unusable(why) => SaidRecord::Unusable(why),
     };
     let digests = digests(file);
     postcard::to_stdvec(&Record { url: &file.url, digests: &digests, said }).ok()
@@ -107,14 +120,20 @@ pub(super) fn decode(bytes: &[u8], file: &File) -> Option<Said> {
             requires_dist: metadata.requires_dist.into_iter().map(Arc::from).collect(),
             requires_python: metadata.requires_python.map(Arc::from),
             provides_extra: metadata.provides_extra.into_iter().map(str::to_owned).collect(),
+            source: match metadata.source {
+                Some(source) => Some(serde_json::from_str(&source).ok()?),
+                None => None,
+            },
         }),
-        SaidRecord::Nothing(why) => Said::Nothing(why.to_owned()),
-        SaidRecord::Old(why) => Said::Old(why.to_owned()),
+        SaidRecord::Undeclared(json) => Said::Undeclared(serde_json::from_str(json).ok()?),
+        SaidRecord::Unusable(why) => Said::Unusable(why.to_owned()),
     })
 }
 
 #[cfg(test)]
 mod tests {
+    use cuda_lock_constraint::catalog::{BuildNeed, FromSdist, Grade, Silence};
+
     use super::*;
 
     fn file() -> File {
@@ -138,12 +157,23 @@ mod tests {
             requires_dist: vec!["bar>=2".into(), "baz".into()],
             requires_python: Some(">=3.8".into()),
             provides_extra: vec!["x".to_owned()],
+            source: Some(Box::new(FromSdist {
+                grade: Grade::Recorded,
+                extras_open: false,
+                needs: [BuildNeed::Compiler].into(),
+            })),
         };
         let bytes = encode(&Said::Metadata(metadata.clone()), &file()).expect("encoded");
         let Some(Said::Metadata(read)) = decode(&bytes, &file()) else { panic!("METADATA") };
         assert_eq!(read, metadata);
-        let bytes = encode(&Said::Nothing("why".to_owned()), &file()).expect("encoded");
-        assert!(matches!(decode(&bytes, &file()), Some(Said::Nothing(why)) if why == "why"));
+        let found = Undeclared {
+            filename: "foo-1.0.zip".to_owned(),
+            why: Silence::Computed,
+            detail: None,
+            recorded: Some(Arc::new(metadata)),
+        };
+        let bytes = encode(&Said::Undeclared(found.clone()), &file()).expect("encoded");
+        assert!(matches!(decode(&bytes, &file()), Some(Said::Undeclared(read)) if read == found));
         for other in [
             File { url: "https://other.example/foo-1.0.zip".to_owned(), ..file() },
             File { sha256: None, ..file() },

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -137,6 +137,10 @@ impl Work {
     }
 }
 
+/// Held for reading while a temporary file is there. Whoever ends the program from elsewhere, as for a signal, takes it
+/// for writing first: then none is left behind.
+pub static WRITING: RwLock<()> = RwLock::new(());
+
 /// Writes a file that appears whole or not at all.
 fn write(
     cache: &Path,
@@ -144,6 +148,7 @@ fn write(
     fill: impl FnOnce(&mut std::fs::File) -> io::Result<()>,
 ) -> io::Result<()> {
     let folder = path.parent().unwrap_or(cache);
+    let _writing = WRITING.read().unwrap_or_else(PoisonError::into_inner);
     let temporary = || tempfile::Builder::new().prefix(".new-").tempfile_in(folder);
     let mut file = match temporary() {
         Ok(file) => file,

@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use cuda_lock_constraint::catalog::Metadata;
+use cuda_lock_constraint::text::clean_lines;
 
 /// Why a METADATA file cannot be used. The caller knows which file, and names it before these words.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -22,12 +23,22 @@ pub enum MetadataError {
          release of this program, or an older release of the package"
     )]
     Version(String),
+    /// A web page in its place, such as one to sign in.
+    #[error("in the place of its METADATA the server sends a web page, perhaps one to sign in")]
+    WebPage,
+    /// More requirements than any project has.
+    #[error("its METADATA has more than {most} requirements", most = MOST_REQUIREMENTS)]
+    Requirements,
 }
+
+/// The most `Requires-Dist` of one file. The largest known have some hundreds, and each may cost a request.
+const MOST_REQUIREMENTS: usize = 4000;
 
 /// Reads a METADATA file. Requirements are kept as text.
 ///
 /// # Errors
-/// When `Name` or `Version` is missing, or `Metadata-Version` is 3 or later.
+/// When `Name` or `Version` is missing, `Metadata-Version` is 3 or later, there are too many requirements, or the bytes
+/// are a web page.
 pub fn parse_metadata(bytes: &[u8]) -> Result<Metadata, MetadataError> {
     parse(bytes).map(|core| core.metadata)
 }
@@ -42,6 +53,9 @@ pub(super) struct Core {
 }
 
 pub(super) fn parse(bytes: &[u8]) -> Result<Core, MetadataError> {
+    if bytes.trim_ascii_start().first() == Some(&b'<') {
+        return Err(MetadataError::WebPage);
+    }
     let mut metadata = Metadata::default();
     let mut version = String::new();
     let mut dynamic = Vec::new();
@@ -50,6 +64,9 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Core, MetadataError> {
         if is("Requires-Dist") {
             let text = unfold(value);
             if !text.is_empty() {
+                if metadata.requires_dist.len() == MOST_REQUIREMENTS {
+                    return Err(MetadataError::Requirements);
+                }
                 metadata.requires_dist.push(Arc::from(text.as_ref()));
             }
         } else if is("Provides-Extra") {
@@ -88,12 +105,17 @@ fn keep_first(slot: &mut String, value: &[u8]) {
     }
 }
 
-/// The text of a value: trimmed, with line breaks inside and the white space around them as one space.
+/// The text of a value, fit to be shown: trimmed, with line breaks inside and the white space around them as one space.
 fn unfold(value: &[u8]) -> Cow<'_, str> {
-    match String::from_utf8_lossy(value.trim_ascii()) {
+    let text = match String::from_utf8_lossy(value.trim_ascii()) {
         text if !text.contains('\n') => text,
         text => text.lines().map(str::trim).collect::<Vec<_>>().join(" ").into(),
-    }
+    };
+    let cleaned = match clean_lines(&text) {
+        Cow::Owned(cleaned) => Some(cleaned),
+        Cow::Borrowed(_) => None,
+    };
+    cleaned.map_or(text, Cow::Owned)
 }
 
 /// The headers before the first blank or foreign line, values still folded.

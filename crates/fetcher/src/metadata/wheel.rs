@@ -141,7 +141,8 @@ pub(super) fn drive<R: Read + Seek, T>(
     let size = reader.seek(SeekFrom::End(0)).map_err(io)?;
     let mut file = Sparse::new(size);
     let mut missing = size.saturating_sub(TAIL_LEN)..size;
-    for _ in 0..MAX_ROUNDS {
+    // A source distribution has several files that are read.
+    for _ in 0..3 * MAX_ROUNDS {
         reader.seek(SeekFrom::Start(missing.start)).map_err(io)?;
         let mut bytes = Vec::new();
         (&mut reader).take(missing.end - missing.start).read_to_end(&mut bytes).map_err(io)?;

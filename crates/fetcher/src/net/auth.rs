@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use url::Url;
+use url::{Origin, Url};
 
 use super::netrc::Netrc;
 use crate::config::{Credentials, SourceConfig};
@@ -12,6 +12,10 @@ use crate::config::{Credentials, SourceConfig};
 pub(crate) struct Keyring {
     entries: Vec<Credentials>,
     source_hosts: Vec<String>,
+    /// Scheme, host and port of the sources that are asked without TLS.
+    plain_sources: Vec<Origin>,
+    /// Queries that carry a secret, with the sources they belong to.
+    queries: Vec<(Url, String)>,
     netrc_path: Option<PathBuf>,
     netrc: OnceLock<Netrc>,
 }
@@ -45,7 +49,7 @@ impl Keyring {
         };
         let of_urls = sources
             .iter()
-            .map(|source| &source.url)
+            .map(|source| source.url.secret())
             .filter(|url| !url.username().is_empty() || url.password().is_some())
             .map(|url| Credentials {
                 url: url.clone(),
@@ -53,9 +57,23 @@ impl Keyring {
                 password: url.password().map(decode),
             });
         let entries = given.iter().cloned().chain(of_urls).collect();
-        let source_hosts =
-            sources.iter().filter_map(|s| s.url.host_str()).map(str::to_owned).collect();
-        Self { entries, source_hosts, netrc_path, netrc: OnceLock::new() }
+        let source_hosts = sources
+            .iter()
+            .filter_map(|source| source.url.secret().host_str())
+            .map(str::to_owned)
+            .collect();
+        let plain_sources = sources
+            .iter()
+            .map(|source| source.url.secret())
+            .filter(|url| url.scheme() == "http")
+            .map(Url::origin)
+            .collect();
+        let queries = sources
+            .iter()
+            .filter_map(|s| Some((s.url.public(), s.url.secret_query()?.to_owned())))
+            .collect();
+        let netrc = OnceLock::new();
+        Self { entries, source_hosts, plain_sources, queries, netrc_path, netrc }
     }
 
     /// What to send to `url`: the entry of the same scheme, host and port with the longest path above it, else any of
@@ -78,11 +96,31 @@ impl Keyring {
                 origin: KeyOrigin::Given,
             });
         }
+        // A netrc file names no scheme. Without TLS its passwords go only where the user said so: neither a redirect nor
+        // a link leads them from https to http.
+        if url.scheme() == "http" && !self.plain_sources.contains(&url.origin()) {
+            return None;
+        }
         let host = url.host_str()?;
         // `default` is meant for hosts that the user named, not for wherever a link leads.
         let or_default = self.source_hosts.iter().any(|known| known == host);
         let (username, password) = self.netrc().get(host, or_default)?;
         Some(Key { username, password: Some(password), origin: KeyOrigin::Netrc })
+    }
+
+    /// `url` as it is sent: with the secret query of the source that it lies below.
+    pub(crate) fn with_query(&self, url: &Url) -> Url {
+        let mut url = url.clone();
+        let of = |source: &Url| {
+            source.origin() == url.origin()
+                && url.path().starts_with(source.path().trim_end_matches('/'))
+        };
+        if url.query().is_none()
+            && let Some((_, query)) = self.queries.iter().find(|(source, _)| of(source))
+        {
+            url.set_query(Some(query));
+        }
+        url
     }
 
     fn netrc(&self) -> &Netrc {
@@ -104,7 +142,7 @@ mod tests {
         SourceConfig {
             id: SourceId(0),
             name: "test".into(),
-            url: Url::parse(url).expect("valid"),
+            url: Url::parse(url).expect("valid").into(),
             format: SourceFormat::Simple,
             forbidden_means_absent: false,
         }
@@ -128,5 +166,35 @@ mod tests {
         assert_eq!(key("https://other.example:8443/simple/"), None);
         assert_eq!(key("http://other.example/simple/"), None);
         assert_eq!(key("https://files.example/simple/"), None);
+    }
+
+    #[test]
+    fn a_secret_query_is_sent_below_its_source_alone() {
+        let sources = [source("https://a.example/simple/?token=x"), source("https://b.example/")];
+        let keyring = Keyring::new(&sources, &[], None);
+        let sent = |url: &str| keyring.with_query(&Url::parse(url).expect("valid")).to_string();
+        assert_eq!(sent("https://a.example/simple/foo/"), "https://a.example/simple/foo/?token=x");
+        for other in [
+            "https://a.example/files/f",
+            "https://b.example/simple/",
+            "https://a.example/simple/?p=2",
+        ] {
+            assert_eq!(sent(other), other);
+        }
+    }
+
+    #[test]
+    fn netrc_goes_without_tls_only_where_a_source_does() {
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        std::fs::write(&file, "machine a.example login n password p\n").expect("written");
+        let sends = |sources: &[&str], url: &str| {
+            let sources: Vec<SourceConfig> = sources.iter().map(|url| source(url)).collect();
+            let keyring = Keyring::new(&sources, &[], Some(file.path().to_owned()));
+            keyring.key(&Url::parse(url).expect("valid")).is_some()
+        };
+        assert!(sends(&["https://a.example/"], "https://a.example/x"));
+        assert!(!sends(&["https://a.example/"], "http://a.example/x"));
+        assert!(sends(&["http://a.example/"], "http://a.example/x"));
+        assert!(!sends(&["http://a.example/"], "http://a.example:8080/x"));
     }
 }

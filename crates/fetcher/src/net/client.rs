@@ -7,6 +7,7 @@ use reqwest::{Certificate, Client, ClientBuilder};
 use url::Url;
 
 use crate::config::Patience;
+use crate::regular::{self, SETTINGS_LIMIT};
 
 /// Where Linux distributions keep all trusted certificates in one file. Reading that is ten times as fast as opening the
 /// hundreds of files beside it, which hold the same certificates.
@@ -66,7 +67,7 @@ impl Clients {
     fn with_certificates(&self) -> Result<Client, Arc<str>> {
         if let Some(path) = &self.ca_bundle {
             let shown = path.display();
-            let pem = fs_err::read(path)
+            let pem = regular::read(path, SETTINGS_LIMIT)
                 .map_err(|error| format!("the CA bundle cannot be read: {error}"))?;
             let certificates = Certificate::from_pem_bundle(&pem).map_err(|_| {
                 format!("the CA bundle {shown} holds something that is no PEM certificate")
@@ -80,7 +81,7 @@ impl Clients {
         if cfg!(target_os = "linux") && std::env::var_os("SSL_CERT_DIR").is_none() {
             let system = BUNDLES
                 .iter()
-                .filter_map(|path| std::fs::read(path).ok())
+                .filter_map(|path| regular::read(path.as_ref(), SETTINGS_LIMIT).ok())
                 .filter_map(|pem| Certificate::from_pem_bundle(&pem).ok())
                 .find(|certificates| !certificates.is_empty());
             if let Some(certificates) = system

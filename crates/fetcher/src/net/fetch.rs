@@ -1,7 +1,7 @@
 //! One GET, as often and over as many redirects as it takes.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use http::StatusCode;
 use http::header::{
@@ -27,6 +27,8 @@ const MAX_REDIRECTS: usize = 20;
 
 /// The body of an answer that is no success is read up to this many bytes, so that the connection can be used again.
 const DRAIN: usize = 64 * 1024;
+/// Waiting longer for it costs more than another connection.
+const DRAIN_TIME: Duration = Duration::from_secs(2);
 
 /// Sends requests.
 pub(crate) struct Http {
@@ -104,6 +106,7 @@ impl Http {
         sink: &mut S,
     ) -> Result<Head, NetworkError> {
         let mut attempts = 1;
+        let begun = Instant::now();
         loop {
             let outcome = self.attempt(request, sink, attempts).await;
             let wanted = match &outcome {
@@ -114,7 +117,8 @@ impl Http {
             let pause = wanted.unwrap_or_else(|| {
                 self.patience.pause.saturating_mul(3u32.saturating_pow(attempts - 1))
             });
-            if attempts > self.patience.retries || pause > self.patience.longest_pause {
+            let late = begun.elapsed() + pause > self.patience.whole;
+            if attempts > self.patience.retries || pause > self.patience.longest_pause || late {
                 return outcome;
             }
             let reason = match &outcome {
@@ -170,7 +174,8 @@ impl Http {
         request: &Request<'_>,
         url: &Url,
     ) -> Result<(Response, Option<KeyOrigin>), Cause> {
-        let mut builder = self.clients.get(url).map_err(Cause::Client)?.get(url.clone());
+        let mut builder =
+            self.clients.get(url).map_err(Cause::Client)?.get(self.keyring.with_query(url));
         if let Some(accept) = request.accept {
             builder = builder.header(ACCEPT, accept);
         }
@@ -195,7 +200,11 @@ impl Http {
             Some(gate) => gate.pass().await,
             None => None,
         };
-        let response = builder.send().await.map_err(|error| Cause::of(error, url, patience))?;
+        let head = tokio::time::timeout(patience.connect + patience.read, builder.send());
+        let response = match head.await {
+            Ok(response) => response.map_err(|error| Cause::of(error, url, patience))?,
+            Err(_) => return Err(Cause::Timeout { connecting: false, limit: patience.read }),
+        };
         drop(turn);
         if let Some(gate) = &gate {
             gate.answered();
@@ -215,8 +224,15 @@ impl Http {
         let length = head.text(CONTENT_LENGTH).and_then(|text| text.parse().ok());
         sink.begin(head, length).map_err(Cause::Refused)?;
         let mut received = 0u64;
+        let begun = Instant::now();
         loop {
-            match response.chunk().await {
+            let allowed = self.patience.read
+                + Duration::from_secs(received.checked_div(self.patience.pace).unwrap_or(0));
+            let Some(left) = allowed.checked_sub(begun.elapsed()) else {
+                return Err(Cause::TooSlow { received, after: begun.elapsed() });
+            };
+            let Ok(chunk) = tokio::time::timeout(left, response.chunk()).await else { continue };
+            match chunk {
                 Ok(Some(bytes)) => {
                     received += bytes.len() as u64;
                     add(&self.counters.bytes, bytes.len() as u64);
@@ -245,6 +261,10 @@ fn redirect(response: &Response) -> Option<String> {
 }
 
 async fn drain(response: &mut Response) {
+    let _ = tokio::time::timeout(DRAIN_TIME, drain_all(response)).await;
+}
+
+async fn drain_all(response: &mut Response) {
     let mut left = DRAIN;
     while let Ok(Some(bytes)) = response.chunk().await {
         match left.checked_sub(bytes.len()) {

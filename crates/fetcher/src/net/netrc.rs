@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use crate::regular::{self, SETTINGS_LIMIT};
+
 /// What a netrc file says, in its order.
 #[derive(Default)]
 pub(crate) struct Netrc {
@@ -21,7 +23,7 @@ impl Netrc {
     /// # Errors
     /// When it is there and cannot be read.
     pub(crate) fn read(path: &Path) -> std::io::Result<Self> {
-        match fs_err::read(path) {
+        match regular::read(path, SETTINGS_LIMIT) {
             Ok(bytes) => Ok(Self::parse(&String::from_utf8_lossy(&bytes))),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
             Err(error) => Err(error),

@@ -1,5 +1,6 @@
 //! URLs as they may be shown and stored: nobody's password in them.
 
+use cuda_lock_constraint::secret::redact;
 use url::Url;
 
 /// The URL without user, password and fragment: safe to store and to send elsewhere.
@@ -17,7 +18,8 @@ pub(crate) fn shown(url: &Url) -> String {
     let mut url = without_secrets(url);
     let query = url.query().is_some();
     url.set_query(None);
-    if query { format!("{url}?…") } else { url.into() }
+    let url = redact(url.as_str());
+    if query { format!("{url}?…") } else { url }
 }
 
 #[cfg(test)]

@@ -33,6 +33,8 @@ pub(crate) enum Refusal {
     },
     /// It cannot be written.
     Disk(std::io::Error),
+    /// What came is all that is needed.
+    Enough,
 }
 
 fn check(limit: u64, length: Option<u64>) -> Result<(), Refusal> {

@@ -33,6 +33,8 @@ pub(crate) enum Cause {
     Tls(String),
     /// No connection or no data in time.
     Timeout { connecting: bool, limit: Duration },
+    /// The body trickles in.
+    TooSlow { received: u64, after: Duration },
     /// The body ended early.
     Truncated { received: u64, length: Option<u64> },
     /// Any other trouble of the transport.
@@ -152,6 +154,9 @@ impl fmt::Display for Cause {
             Self::Timeout { connecting: false, limit } => {
                 write!(f, "the server sent nothing for {} s", limit.as_secs_f32())
             }
+            Self::TooSlow { received, after } => {
+                write!(f, "the server sent only {received} bytes in {} s", after.as_secs())
+            }
             Self::Truncated { received, length: Some(length) } => {
                 write!(f, "the body ended after {received} of {length} bytes")
             }
@@ -197,6 +202,7 @@ impl fmt::Display for Cause {
                 }
                 write!(f, ", the limit is {}", mebibytes(*limit))
             }
+            Self::Refused(Refusal::Enough) => f.write_str("no more was needed"),
             Self::Refused(Refusal::Disk(error)) => {
                 write!(f, "the file cannot be kept in the folder for temporary files: {error}")
             }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use cuda_lock_constraint::catalog::File;
 use cuda_lock_constraint::name::Name;
+use cuda_lock_constraint::text::clean;
 use pep440_rs::Version;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -72,11 +73,13 @@ impl Builder {
     }
 
     pub(super) fn skip(&mut self, filename: String, reason: String) {
-        self.skipped.push((filename, reason));
+        self.skipped.push((clean(&filename).into_owned(), clean(&reason).into_owned()));
     }
 
-    /// One copy of a text that many files of a page repeat.
+    /// One copy of a text that many files of a page repeat, fit to be shown.
     pub(super) fn share(&mut self, text: &str) -> Arc<str> {
+        let text = clean(text);
+        let text = text.as_ref();
         if let Some(known) = self.texts.get(text) {
             return Arc::clone(known);
         }

@@ -5,7 +5,7 @@ use std::convert::Infallible;
 use html5gum::emitters::callback::{Callback, CallbackEmitter, CallbackEvent};
 use html5gum::{Error, Span, Tokenizer};
 
-use super::parsed::{PageError, check_api_version};
+use super::parsed::{MOST_FILES, PageError, check_api_version};
 
 /// A link of a page.
 #[derive(Default)]
@@ -34,6 +34,7 @@ pub(super) struct Document {
     seen: [bool; Element::COUNT],
     api_version: Option<String>,
     end: Option<&'static str>,
+    too_many: bool,
     tag: Option<Element>,
     attributes: Vec<(Vec<u8>, String)>,
 }
@@ -83,6 +84,9 @@ impl Document {
         if let Some(version) = &document.api_version {
             check_api_version(version)?;
         }
+        if document.too_many {
+            return Err(PageError::TooMany);
+        }
         match document.end {
             Some(inside) => Err(PageError::Truncated(inside)),
             None if document.tag == Some(Element::A) => Err(PageError::Truncated("a link")),
@@ -121,6 +125,7 @@ impl Document {
     fn start_tag(&mut self, element: Element) {
         self.seen[element as usize] = true;
         match element {
+            Element::A if self.anchors.len() == MOST_FILES => self.too_many = true,
             Element::A => {
                 if let Some(href) = self.take("href") {
                     let anchor = Anchor {

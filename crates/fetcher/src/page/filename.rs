@@ -5,6 +5,7 @@
 use std::ops::ControlFlow;
 
 use cuda_lock_constraint::name::Name;
+use cuda_lock_constraint::text::is_obeyed;
 
 /// What the end of a file name says.
 enum Form<'a> {
@@ -101,13 +102,14 @@ pub(super) fn split(filename: &str) -> Result<(Name, &str), String> {
 
 /// File names end up in paths of the cache and in lock files, so nothing that is more than a name passes.
 fn check_plain(filename: &str) -> Result<(), String> {
-    if filename.bytes().any(|b| matches!(b, b'/' | b'\\') || b.is_ascii_control()) {
+    if filename.bytes().any(|b| matches!(b, b'/' | b'\\')) || filename.chars().any(is_obeyed) {
         return Err("not a plain file name".to_owned());
     }
     Ok(())
 }
 
-/// `name-version(-build)?-python-abi-platform`, and no variant label after that.
+/// `name-version(-build)?-python-abi-platform`, perhaps with the label of a variant after that (PEP 825): whether such a
+/// wheel can be taken is for the solver to say.
 fn split_wheel(stem: &str) -> Result<(&str, &str), String> {
     let mut parts = stem.split('-');
     let (Some(name), Some(version)) = (parts.next(), parts.next()) else {
@@ -117,9 +119,7 @@ fn split_wheel(stem: &str) -> Result<(&str, &str), String> {
     // A build tag begins with a digit, a Python tag never does.
     let build = parts.next().is_some_and(|part| part.starts_with(|c: char| c.is_ascii_digit()));
     match rest - usize::from(build && rest > 0) {
-        3 if !name.is_empty() && !version.is_empty() => Ok((name, version)),
-        4 => Err("a wheel variant: its name has a variant label after the platform tag, and variants are not read"
-            .to_owned()),
+        3 | 4 if !name.is_empty() && !version.is_empty() => Ok((name, version)),
         _ => Err("not a wheel name: those are name-version-python-abi-platform.whl".to_owned()),
     }
 }
@@ -184,8 +184,6 @@ mod tests {
     #[test]
     fn other_files_give_their_reason() {
         for (filename, reason) in [
-            ("foo-1.0-py3-none-any-x86_64_v3.whl", "a wheel variant"),
-            ("foo-1.0-1-py3-none-any-x86_64_v3.whl", "a wheel variant"),
             ("foo-1.0-py3-none.whl", "not a wheel name"),
             ("foo.whl", "not a wheel name"),
             ("foo-1.whl", "not a wheel name"),

@@ -6,13 +6,13 @@ use std::marker::PhantomData;
 
 use cuda_lock_constraint::catalog::{CoreMetadata, File};
 use cuda_lock_constraint::name::Name;
-use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use url::Url;
 
 use super::builder::{Builder, Slot};
 use super::filename;
 use super::link::Base;
-use super::parsed::{PageError, ParsedPage, check_api_version};
+use super::parsed::{MOST_FILES, PageError, ParsedPage, check_api_version};
 use cuda_lock_constraint::digest::parse_sha256;
 
 /// Reads a JSON page about `project`. `page_url` is where the body came from after redirects: links are relative to it.
@@ -32,7 +32,10 @@ pub fn parse_json(body: &[u8], page_url: &Url, project: Name) -> Result<ParsedPa
     }
     let base = Base::new(page_url);
     let mut builder = Builder::new(project);
-    for file in page.files {
+    if page.files.too_many {
+        return Err(PageError::TooMany);
+    }
+    for file in page.files.read {
         match read(&file, &base, &mut builder) {
             Ok((slot, file)) => builder.add(slot, file),
             Err(reason) => builder.skip(file.filename.into_owned(), reason),
@@ -44,8 +47,9 @@ pub fn parse_json(body: &[u8], page_url: &Url, project: Name) -> Result<ParsedPa
 /// Reads one file, or says why it is skipped.
 fn read(entry: &Entry<'_>, base: &Base, builder: &mut Builder) -> Result<(Slot, File), String> {
     let slot = builder.slot(filename::version_of(&entry.filename, builder.name())?)?;
-    let link =
-        base.resolve(&entry.url).ok_or_else(|| format!("its URL '{}' is not valid", entry.url))?;
+    let link = base
+        .resolve(&entry.url)
+        .ok_or("its address is none from which this index may have files fetched")?;
     let text = |text: &Option<Text<'_>>| {
         text.as_ref().map(|Text(text)| text.trim().to_owned()).filter(|text| !text.is_empty())
     };
@@ -90,7 +94,42 @@ struct Page<'a> {
     #[serde(borrow, default)]
     name: Option<Text<'a>>,
     #[serde(borrow)]
-    files: Vec<Entry<'a>>,
+    files: Entries<'a>,
+}
+
+/// The files, as far as they are not too many.
+struct Entries<'a> {
+    read: Vec<Entry<'a>>,
+    too_many: bool,
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Entries<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct EntriesVisitor<'a>(PhantomData<&'a ()>);
+        impl<'de: 'a, 'a> Visitor<'de> for EntriesVisitor<'a> {
+            type Value = Entries<'a>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a sequence")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut all: A) -> Result<Entries<'a>, A::Error> {
+                let mut read = Vec::new();
+                while read.len() < MOST_FILES {
+                    match all.next_element()? {
+                        Some(entry) => read.push(entry),
+                        None => return Ok(Entries { read, too_many: false }),
+                    }
+                }
+                let mut too_many = false;
+                while all.next_element::<IgnoredAny>()?.is_some() {
+                    too_many = true;
+                }
+                Ok(Entries { read, too_many })
+            }
+        }
+        deserializer.deserialize_seq(EntriesVisitor(PhantomData))
+    }
 }
 
 #[derive(serde::Deserialize)]

@@ -23,19 +23,29 @@ impl Base {
     /// Takes over `<base href>`; one that cannot be read, or that leads away from the web, is ignored as browsers do.
     pub(super) fn rebase(&mut self, href: &str) {
         if let Ok(url) = self.0.join(href)
-            && is_fetchable(&url)
+            && self.may_lead_to(&url)
         {
             self.0 = without_secrets(url);
         }
     }
 
-    /// Resolves a link, `None` when it is not one to a file that could be fetched (`mailto:`, garbage).
+    /// Whether a link may be followed. Only a page that lies on this machine may lead to files of it: an index must not
+    /// choose what is read here.
+    fn may_lead_to(&self, url: &Url) -> bool {
+        match url.scheme() {
+            "http" | "https" => true,
+            "file" => self.0.scheme() == "file" && url.host().is_none(),
+            _ => false,
+        }
+    }
+
+    /// Resolves a link, `None` when it is not one to a file that may be fetched (`mailto:`, garbage).
     pub(super) fn resolve<'a>(&self, href: &'a str) -> Option<Link<'a>> {
         let (href, fragment) = href.split_once('#').unwrap_or((href, ""));
         let url = if is_plain(href) {
             href.to_owned()
         } else {
-            let url = self.0.join(href).ok().filter(is_fetchable)?;
+            let url = self.0.join(href).ok().filter(|url| self.may_lead_to(url))?;
             without_secrets(url).into()
         };
         Some(Link { url: escape_plus(url), fragment })
@@ -47,10 +57,6 @@ pub(super) fn filename(url: &str) -> Option<String> {
     let path = url.split(['?', '#']).next()?;
     let segment = path.rsplit('/').next()?;
     percent_decode_str(segment).decode_utf8().ok().map(Into::into)
-}
-
-fn is_fetchable(url: &Url) -> bool {
-    matches!(url.scheme(), "http" | "https" | "file")
 }
 
 fn without_secrets(mut url: Url) -> Url {
@@ -128,7 +134,7 @@ mod tests {
             let link = base().resolve(href).expect(href);
             assert_eq!((link.url.as_str(), link.fragment), (url, fragment), "{href}");
         }
-        for href in ["mailto:a@b.example", "javascript:void(0)", "https://"] {
+        for href in ["mailto:a@b.example", "javascript:void(0)", "https://", "file:///etc/passwd"] {
             assert!(base().resolve(href).is_none(), "{href}");
         }
     }

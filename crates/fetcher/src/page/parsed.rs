@@ -52,6 +52,10 @@ impl ReleaseFiles for InMemory {
     }
 }
 
+/// The most links of a page that are read. Each takes a few hundred bytes of memory; the largest projects have some ten
+/// thousand files.
+pub(super) const MOST_FILES: usize = 250_000;
+
 /// Why a body is not a page that can be used. The caller knows the URL and names it before these words.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PageError {
@@ -75,6 +79,9 @@ pub enum PageError {
     /// Something that is no index page at all; the text says what was found.
     #[error("the body is not an index page, but {0}")]
     NotAPage(String),
+    /// More files than any project has.
+    #[error("the page has more than {most} links", most = MOST_FILES)]
+    TooMany,
     /// The body ends too early.
     #[error("the body ends in the middle of {0}: the download was cut off, try again")]
     Truncated(&'static str),

@@ -88,6 +88,20 @@ mod tests {
         insta::assert_snapshot!(error(Some("application/vnd.pypi.simple.v2+json"), b"{}"), @"the page follows version 2 of the simple repository API, of which only version 1 is known here: use a newer release of this program, or an index that offers version 1");
     }
 
+    #[test]
+    fn a_page_has_so_many_links_and_no_more() {
+        let links = |count: usize, one: &str| vec![one; count].join(",");
+        let most = crate::page::parsed::MOST_FILES;
+        for (fits, count) in [(true, most), (false, most + 1)] {
+            let entry = r#"{"filename":"foo-1.zip","url":"f","hashes":{}}"#;
+            let json = format!(r#"{{"files":[{}]}}"#, links(count, entry));
+            let html = format!("<html>{}", links(count, "<a href=foo-1.zip>x</a>"));
+            for body in [json, html] {
+                assert_eq!(parse(None, body.as_bytes()).is_ok(), fits, "{count}");
+            }
+        }
+    }
+
     /// Pieces that pages are made of, so that random bodies get past the first checks.
     const PIECES: &[&str] = &[
         "{",

@@ -51,7 +51,7 @@ fn credentials_come_from_url_configuration_or_netrc() {
     std::fs::write(netrc.path(), format!("machine 127.0.0.1 login me password {SECRET}\n"))
         .expect("written");
     let ways: [&dyn Fn(&mut FetcherConfig); 3] = [
-        &|config| config.sources[0].url = with_key(&server, SECRET),
+        &|config| config.sources[0].url = with_key(&server, SECRET).into(),
         &|config| {
             config.credentials.push(Credentials {
                 url: server.url("/"),

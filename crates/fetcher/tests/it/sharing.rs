@@ -55,7 +55,7 @@ fn runs_at_the_same_time_share_a_cache() {
     server.take();
     all(&run(&server, cache.path(), Mode::Offline));
     assert_eq!(server.take().len(), 0);
-    let left = std::fs::read_dir(cache.path().join("v2/pages")).expect("readable");
+    let left = std::fs::read_dir(cache.path().join("v3/pages")).expect("readable");
     assert_eq!(left.count(), 20, "no temporary file stays behind");
 }
 
@@ -95,7 +95,7 @@ fn a_damaged_cache_is_an_empty_one() {
     for change in changes {
         let cache = tempfile::tempdir().expect("a folder");
         all(&run(&server, cache.path(), Mode::Online));
-        damage(&cache.path().join("v2"), change);
+        damage(&cache.path().join("v3"), change);
         server.take();
         assert!(lacks_p0(&run(&server, cache.path(), Mode::Offline)));
         all(&run(&server, cache.path(), Mode::Online));
@@ -119,7 +119,7 @@ fn a_cache_that_cannot_be_written_is_told_once() {
     let lines = listener.lines.lock().expect("no panic");
     let lines: Vec<_> =
         lines.iter().map(|line| line.replace(&*folder.path().to_string_lossy(), "DIR")).collect();
-    insta::assert_snapshot!(lines.join("\n"), @"warning: the cache in DIR/file/cache cannot be written, so the next run fetches everything again: failed to create directory `DIR/file/cache/v2/pages`: Not a directory (os error 20)");
+    insta::assert_snapshot!(lines.join("\n"), @"warning: the cache in DIR/file/cache cannot be written, so the next run fetches everything again: failed to create directory `DIR/file/cache/v3/pages`: Not a directory (os error 20)");
 }
 
 #[test]

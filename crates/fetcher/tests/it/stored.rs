@@ -42,7 +42,7 @@ fn everything(project: &Project) -> Vec<Vec<File>> {
 
 /// The one page in a cache.
 fn stored(cache: &Path) -> PathBuf {
-    let mut pages = std::fs::read_dir(cache.join("v2/pages")).expect("readable");
+    let mut pages = std::fs::read_dir(cache.join("v3/pages")).expect("readable");
     pages.next().expect("a page").expect("readable").path()
 }
 

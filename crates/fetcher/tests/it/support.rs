@@ -175,7 +175,7 @@ pub fn source(url: Url) -> SourceConfig {
     SourceConfig {
         id: SourceId(0),
         name: "test".into(),
-        url,
+        url: url.into(),
         format: SourceFormat::Simple,
         forbidden_means_absent: false,
     }

@@ -248,8 +248,34 @@ fn what_is_too_large_to_download_is_said() {
         assert!(matches!(metadata, Err(CatalogError::Unavailable(_))));
         error(metadata)
     };
-    insta::assert_snapshot!(said(""), @"foo-1.0-py3-none-any.whl does not say what it needs: http://127.0.0.1:PORT/files/foo-1.0-py3-none-any.whl is not to be had in parts, and its 3 MiB are more than the 1 MiB that are downloaded just for that; state that in [metadata.foo] of env.toml, or choose a release with a wheel");
+    insta::assert_snapshot!(said(""), @"foo-1.0-py3-none-any.whl does not say what it needs: http://127.0.0.1:PORT/files/foo-1.0-py3-none-any.whl is not to be had in parts, and its 3 MiB are more than the 1 MiB that are downloaded just for that; state that in [metadata.foo] of env.toml, or choose another release");
     assert_eq!(said(r#","size":3145728"#), said(""));
+}
+
+#[test]
+fn what_an_sdist_was_passed_over_for_is_known_offline() {
+    let broken = b"no archive".to_vec();
+    for (size, limit) in [(3 << 20, 1 << 20), (broken.len(), 1 << 20)] {
+        let (bytes, digest) = (broken.clone(), hex(&broken));
+        let server = Server::start(move |seen| match seen.path.as_str() {
+            "/simple/foo/" => {
+                let page = format!(
+                    r#"{{"meta":{{"api-version":"1.1"}},"name":"foo","files":[{{"filename":"foo-1.0.tar.gz","url":"/files/foo-1.0.tar.gz","hashes":{{"sha256":"{digest}"}},"size":{size}}}]}}"#
+                );
+                Reply::new(200, page).with("content-type", "application/vnd.pypi.simple.v1+json")
+            }
+            _ => Reply::new(200, bytes.clone()),
+        });
+        let cache = tempfile::tempdir().expect("a folder");
+        let said = |mode| {
+            let mut config = config(source(server.url("/simple/")), cache.path(), mode);
+            config.max_download = limit;
+            let metadata = first_metadata(&fetcher(config));
+            assert!(matches!(metadata, Err(CatalogError::Unavailable(_))), "{metadata:?}");
+            error(metadata)
+        };
+        assert_eq!(said(Mode::Online), said(Mode::Offline));
+    }
 }
 
 #[test]
@@ -291,13 +317,19 @@ fn an_sdist_says_what_it_needs_or_that_it_does_not() {
     assert_is_foo(metadata_of(&server).0);
     let server = index("foo-1.0.tar.gz", String::new(), |_| Reply::new(200, sdist(METADATA)));
     let (metadata, _) = metadata_of(&server);
-    assert!(matches!(metadata, Err(CatalogError::Unavailable(_))));
-    insta::assert_snapshot!(error(metadata), @"foo-1.0.tar.gz does not say what it needs: its requirements are known only after building it, because its PKG-INFO promises that only from metadata version 2.2 on, and states 2.1; state that in [metadata.foo] of env.toml, or choose a release with a wheel");
+    assert_is_foo(metadata);
+    let silent = METADATA.lines().filter(|line| !line.starts_with("Requires-Dist"));
+    let silent = silent.collect::<Vec<_>>().join("\n");
+    let server = index("foo-1.0.tar.gz", String::new(), move |_| Reply::new(200, sdist(&silent)));
+    let (metadata, _) = metadata_of(&server);
+    assert!(matches!(metadata, Err(CatalogError::Undeclared(_))));
+    insta::assert_snapshot!(error(metadata), @"foo-1.0.tar.gz does not say what it needs: nothing in it says what it needs");
 }
 
 #[test]
 fn an_sdist_that_says_nothing_is_downloaded_once() {
-    let server = index("foo-1.0.tar.gz", String::new(), |_| Reply::new(200, sdist(METADATA)));
+    let silent = "Metadata-Version: 1.1\nName: foo\nVersion: 1.0\n";
+    let server = index("foo-1.0.tar.gz", String::new(), |_| Reply::new(200, sdist(silent)));
     let cache = tempfile::tempdir().expect("a folder");
     for (mode, requests) in [(Mode::Online, 2), (Mode::Refresh, 1), (Mode::Offline, 0)] {
         let fetcher = run(&server, cache.path(), mode);

@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
-/// Replaces the user information of every URL in `text` by as many `*`, so that columns stay where they were.
+use cuda_lock_constraint::secret::secrets;
+
+/// Replaces the user information and the secret parameters of every URL in `text` by as many `*`, so that columns stay where they were.
 #[must_use]
 pub fn mask_credentials(text: &str) -> Cow<'_, str> {
     if !text.contains('@') && !text.contains("://") {
@@ -30,7 +32,12 @@ pub fn mask_credentials(text: &str) -> Cow<'_, str> {
         rest = tail;
     }
     out.push_str(rest);
-    Cow::Owned(mask_broken(&out))
+    let mut masked = mask_broken(&out);
+    for place in secrets(&masked).into_iter().rev() {
+        let stars = masked.get(place.clone()).map_or(0, |secret| secret.chars().count());
+        masked.replace_range(place, &"*".repeat(stars));
+    }
+    Cow::Owned(masked)
 }
 
 /// Whether a colon in the authority of a URL is followed by something else than a port. An IPv6 address is no such case.
@@ -84,6 +91,7 @@ mod tests {
                 "two https://*@b.example/*@y and ftp://***@e",
             ),
             ("https://p@ss@host/x", "https://****@host/x"),
+            ("https://host/x?token=abc&a=b", "https://host/x?token=***&a=b"),
             ("torch @ https://a.example/t.whl", "torch @ https://a.example/t.whl"),
             ("torch@https://a.example/t.whl", "torch@https://a.example/t.whl"),
             ("mail@a.example", "****@a.example"),

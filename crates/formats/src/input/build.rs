@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use cuda_lock_constraint::name::Name;
 use cuda_lock_constraint::requirement::{Marker, Mode, Parts};
+use cuda_lock_constraint::secret::redact;
 
 use super::decode::decode_as_pip;
 use super::link::{self, Link};
@@ -16,6 +17,7 @@ use super::model::{
 use super::sniff::Kind;
 use super::syntax_error::SyntaxError;
 use super::text::{LineEnds, Mapped, line_starts};
+use super::variables::Allowance;
 
 /// An input under construction.
 pub(super) struct Builder<'a> {
@@ -31,6 +33,8 @@ pub(super) struct Builder<'a> {
     pub read: BTreeSet<(String, bool)>,
     /// Files that are being read, outermost first.
     pub stack: Vec<String>,
+    /// How much text variables may still be replaced by.
+    pub allowance: Allowance,
 }
 
 impl<'a> Builder<'a> {
@@ -58,6 +62,7 @@ impl<'a> Builder<'a> {
             opened: BTreeMap::new(),
             read: BTreeSet::new(),
             stack: Vec::new(),
+            allowance: Allowance::default(),
         }
     }
 
@@ -99,8 +104,8 @@ impl<'a> Builder<'a> {
         help: Option<String>,
     ) {
         // Messages quote the file, and indexes may have credentials in their address.
-        let message = link::redact(&message.into());
-        let help = help.map(|help| link::redact(&help));
+        let message = redact(&message.into());
+        let help = help.map(|help| redact(&help));
         self.input.problems.push(Problem { span, code, level, message, help });
     }
 

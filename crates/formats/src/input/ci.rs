@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use super::build::Builder;
 use super::commands::{self, Context};
 use super::model::{Environment, Image, Level, ProblemCode, PythonRequest, Span};
-use super::shell::{self, Variables};
+use super::shell;
 use super::text::Mapped;
+use super::variables::Variables;
 use super::yaml::{self, Node};
 
 /// So many combinations of a matrix are read; nobody looks through more.
@@ -103,7 +104,7 @@ fn read_job(builder: &mut Builder<'_>, root: &Node, job: (&Mapped, &Node), budge
     let template = job.get("extends").and_then(Node::scalar).and_then(|t| root.get(t.as_str()));
     let layers: Vec<&Node> =
         [Some(root), root.get("default"), template, Some(job)].into_iter().flatten().collect();
-    let mut variables = Variables::new();
+    let mut variables = Variables::new(&builder.allowance);
     let mut named: Vec<(String, Mapped)> = Vec::new();
     for layer in &layers {
         for key in ["variables", "env"] {
@@ -384,10 +385,10 @@ fn expand(text: &Mapped, variables: &Variables) -> Mapped {
         let name = source.get(open + 3..close).unwrap_or_default().trim();
         let name = name.strip_prefix("env.").unwrap_or(name);
         out.append_part(text, at, open);
-        match variables.get(name) {
+        match variables.value(name) {
             Some(value) => {
                 let span = text.span(open, close + 2);
-                out.push_replaced(value, span.start, span.end);
+                out.push_replaced(&value, span.start, span.end);
             }
             None => out.append_part(text, open, close + 2),
         }

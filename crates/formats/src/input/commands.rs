@@ -7,8 +7,9 @@ use super::loader;
 use super::model::{Include, IndexOptions, Level, Origin, ProblemCode, Setting, SystemPackage};
 use super::options::{self, Found, Opt, Options};
 use super::requirements;
-use super::shell::{self, Variables, Word, assignment};
+use super::shell::{self, Word, assignment};
 use super::text::Mapped;
+use super::variables::Variables;
 
 /// Shells within shells are followed this deep.
 const MAX_NESTING: usize = 5;
@@ -96,7 +97,7 @@ fn tool(program: &str) -> Option<Tool> {
 
 fn read_command(builder: &mut Builder<'_>, words: &[Word], context: &mut Context) {
     let mut words = words;
-    let mut own = Variables::new();
+    let mut own = Variables::default();
     // What may stand before the program.
     while let Some((first, rest)) = words.split_first() {
         let text = first.text.as_str();

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::site_packages::is_library;
+use crate::regular::{self, TEXT_LIMIT};
 
 /// A shared library that RECORD lists.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,7 +16,7 @@ pub(super) struct Recorded {
 
 /// The shared libraries in RECORD; `None` when there is none that can be read.
 pub(super) fn recorded(folder: &Path) -> Option<Vec<Recorded>> {
-    let bytes = std::fs::read(folder.join("RECORD")).ok()?;
+    let bytes = regular::read(&folder.join("RECORD"), TEXT_LIMIT).ok()?;
     let text = String::from_utf8_lossy(&bytes);
     Some(text.lines().filter_map(row).collect())
 }
@@ -38,7 +39,7 @@ fn row(line: &str) -> Option<Recorded> {
 
 /// The tags of the wheel that was installed, such as `cp311-cp311-manylinux_2_28_x86_64`; sorted, without repetitions.
 pub(super) fn tags(folder: &Path) -> Vec<String> {
-    let Ok(bytes) = std::fs::read(folder.join("WHEEL")) else { return Vec::new() };
+    let Ok(bytes) = regular::read(&folder.join("WHEEL"), TEXT_LIMIT) else { return Vec::new() };
     let text = String::from_utf8_lossy(&bytes);
     let tags = text.lines().filter_map(|line| line.strip_prefix("Tag:"));
     let mut tags: Vec<String> = tags.map(|tag| tag.trim().to_owned()).collect();
@@ -49,7 +50,7 @@ pub(super) fn tags(folder: &Path) -> Vec<String> {
 
 /// Who installed it: `pip`, `uv`, `conda`.
 pub(super) fn installer(folder: &Path) -> Option<String> {
-    let bytes = std::fs::read(folder.join("INSTALLER")).ok()?;
+    let bytes = regular::read(&folder.join("INSTALLER"), TEXT_LIMIT).ok()?;
     let text = String::from_utf8_lossy(&bytes).trim().to_owned();
     (!text.is_empty()).then_some(text)
 }

@@ -6,8 +6,9 @@ use super::build::Builder;
 use super::commands::{self, Context};
 use super::loader;
 use super::model::{Environment, Image, Level, ProblemCode};
-use super::shell::{self, Variables};
+use super::shell;
 use super::text::{LineEnds, Mapped, lines};
+use super::variables::Variables;
 
 /// Beyond so many stages, none is looked up as the base of another.
 const MAX_STAGES: usize = 1000;
@@ -31,10 +32,9 @@ struct Stage {
 impl Stage {
     /// What a stage that starts from this one knows: variables of ENV go on, those of ARG do not.
     fn inherited(&self) -> Variables {
-        let all = self.context.variables.iter();
-        all.filter(|(name, _)| self.from_env.contains(*name))
-            .map(|(n, v)| (n.clone(), v.clone()))
-            .collect()
+        let mut inherited = self.context.variables.clone();
+        inherited.retain(|name, _| self.from_env.contains(name));
+        inherited
     }
 }
 
@@ -43,7 +43,7 @@ pub(super) fn read(builder: &mut Builder<'_>, file: usize, path: &str) {
     let text = builder.text(file);
     builder.stack.push(path.to_owned());
     // ARGs before the first FROM are known to FROM, and to a stage that repeats their name.
-    let mut global = Variables::new();
+    let mut global = Variables::new(&builder.allowance);
     let mut stages: Vec<Stage> = Vec::new();
     let mut by_name = BTreeMap::new();
     for instruction in instructions(&text, file) {
@@ -106,7 +106,8 @@ fn from(
         .and_then(|at| stages.get(*at))
         .filter(|_| stages.len() < MAX_STAGES);
     let context = Context {
-        variables: parent.map(|stage| stage.inherited()).unwrap_or_default(),
+        variables: parent
+            .map_or_else(|| Variables::new(&builder.allowance), |stage| stage.inherited()),
         copied: parent.map(|stage| stage.context.copied.clone()).unwrap_or_default(),
         folder: parent.map(|stage| stage.context.folder.clone()).unwrap_or_default(),
         nesting: 0,
@@ -147,7 +148,7 @@ fn arg(rest: &Mapped, global: &mut Variables, stage: Option<&mut Stage>) {
     for word in words(rest) {
         let declared = unquoted(&word, &stage.context.variables).or_else(|| {
             let name = word.as_str().to_owned();
-            global.get(&name).cloned().map(|value| (name, value))
+            global.value(&name).map(|value| (name, value))
         });
         // A variable of ENV hides an ARG of the same name.
         if let Some((name, value)) = declared.filter(|(name, _)| !stage.from_env.contains(name)) {

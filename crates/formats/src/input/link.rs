@@ -3,7 +3,6 @@
 use std::ops::Range;
 
 use super::model::Location;
-use super::text::is_space;
 
 /// What the text of a URL or path tells.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -191,31 +190,6 @@ fn split_extras(text: &str) -> (&str, Vec<String>) {
     }
 }
 
-/// `text` with the user and password of every URL in it replaced by `****`, for messages and reports.
-#[must_use]
-pub fn redact(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find("://") {
-        let (before, after) = rest.split_at(at + 3);
-        out.push_str(before);
-        let host_end = after
-            .find(|c: char| is_space(c) || matches!(c, '/' | '?' | '#' | '"' | '\''))
-            .unwrap_or(after.len());
-        let (authority, tail) = after.split_at(host_end);
-        match authority.rfind('@') {
-            Some(user_end) => {
-                out.push_str("****");
-                out.push_str(authority.get(user_end..).unwrap_or_default());
-            }
-            None => out.push_str(authority),
-        }
-        rest = tail;
-    }
-    out.push_str(rest);
-    out
-}
-
 /// Replaces `%XX`; bytes that are not UTF-8 become U+FFFD.
 pub(super) fn percent_decode(text: &str) -> String {
     if !text.contains('%') {
@@ -256,16 +230,6 @@ mod tests {
         assert_eq!(&text[link.version_at.expect("a version")], "1.11.0%2Bcu113");
         assert!(is_archive("onnxruntime_gpu-1.7.0-cp36-cp36m-manylinux2014_x86_64.whl"));
         assert_eq!(read("a-1.whl").wheel, None);
-    }
-
-    #[test]
-    fn credentials_are_masked() {
-        assert_eq!(
-            redact("-i https://u:p@host.example/simple b"),
-            "-i https://****@host.example/simple b"
-        );
-        assert_eq!(redact("git+ssh://git@host.example/x@v1"), "git+ssh://****@host.example/x@v1");
-        assert_eq!(redact("a://b c@d"), "a://b c@d");
     }
 
     #[test]

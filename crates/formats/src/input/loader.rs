@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::io;
 
+use crate::regular::{self, TEXT_LIMIT};
+
 /// Gives the files and variables that a file refers to.
 ///
 /// A reader asks for each file once for each way it is used. Paths are made from the name of the including file and the
@@ -34,9 +36,13 @@ impl FileLoader for DiskLoader {
         if is_url(path) {
             return Err(LoadError("files at a URL are not read; download it first".to_owned()));
         }
-        std::fs::read(path).map_err(|error| {
+        regular::read(path.as_ref(), TEXT_LIMIT).map_err(|error| {
             LoadError(match error.kind() {
                 io::ErrorKind::NotFound => "there is no such file".to_owned(),
+                io::ErrorKind::InvalidInput => "it is not a regular file".to_owned(),
+                io::ErrorKind::FileTooLarge => {
+                    format!("it has more than {} MiB", TEXT_LIMIT >> 20)
+                }
                 _ => error.to_string(),
             })
         })

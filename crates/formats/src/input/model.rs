@@ -51,12 +51,6 @@ impl Input {
         self.indexes.get(entry.indexes)
     }
 
-    /// What `entry` is installed into.
-    #[must_use]
-    pub fn environment_of(&self, entry: &Entry) -> Option<&Environment> {
-        self.environments.get(entry.environment)
-    }
-
     /// Line and column of the start of `span`.
     #[must_use]
     pub fn position(&self, span: Span) -> Position {

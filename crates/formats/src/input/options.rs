@@ -1,5 +1,7 @@
 //! Options of pip, as Python's `optparse` reads them: unique prefixes, `--name=value`, `-nvalue`.
 
+use cuda_lock_constraint::nearest;
+
 use super::syntax_error::SyntaxError;
 use super::text::{Mapped, is_space};
 
@@ -210,13 +212,8 @@ fn nearest(flag: &str, specs: &[OptionSpec]) -> Option<String> {
     {
         return Some(format!("{flag} is an option of the command `pip install`; remove the line"));
     }
-    specs
-        .iter()
-        .flat_map(|s| s.long)
-        .map(|long| (strsim::damerau_levenshtein(long, flag), *long))
-        .min()
-        .filter(|(distance, _)| *distance <= 3)
-        .map(|(_, long)| format!("did you mean {long}?"))
+    let known = specs.iter().flat_map(|spec| spec.long).copied();
+    nearest::nearest(flag, known, 3).map(|long| format!("did you mean {long}?"))
 }
 
 /// Splits as Python's `shlex.split` does; an unclosed quote or a backslash at the end is an error.

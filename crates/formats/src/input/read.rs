@@ -6,6 +6,7 @@ use super::loader::FileLoader;
 use super::model::{Input, Level, ProblemCode, Span};
 use super::sniff::{Kind, sniff};
 use super::text::{LineEnds, Mapped};
+use super::variables::Variables;
 use super::{
     ci, conda, dockerfile, environment, locks, pixi, pyproject, requirements, script, surroundings,
     tables,
@@ -48,7 +49,8 @@ pub fn read_as(kind: Kind, bytes: &[u8], name: &str, loader: &dyn FileLoader) ->
             let text = builder.text(file);
             let text = without_prompts(&text, file);
             builder.stack.push(name.to_owned());
-            commands::read(&mut builder, &text, &mut Context::default());
+            let variables = Variables::new(&builder.allowance);
+            commands::read(&mut builder, &text, &mut Context { variables, ..Context::default() });
             builder.stack.pop();
         }
     }
@@ -59,6 +61,13 @@ pub fn read_as(kind: Kind, bytes: &[u8], name: &str, loader: &dyn FileLoader) ->
 pub(super) fn finish(mut builder: Builder<'_>, file: usize) -> Input {
     if builder.input.environments.is_empty() {
         builder.input.environments.push(super::model::Environment::default());
+    }
+    if builder.allowance.was_refused() {
+        let span = Span { file, start: 0, end: 0 };
+        let message = "the variables of this file grow to more text than is read; from there on they stay as they are \
+                       written, and what they stand for is not judged";
+        let help = "write the values out, or shorten them";
+        builder.problem(span, ProblemCode::Variable, Level::Error, message, Some(help.to_owned()));
     }
     let installs = !builder.input.entries.is_empty() || !builder.input.constraints.is_empty();
     if !installs && builder.input.problems.is_empty() {

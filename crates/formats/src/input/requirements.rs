@@ -477,10 +477,11 @@ fn expand(builder: &Builder<'_>, line: &Mapped) -> Mapped {
     for (at, _) in text.match_indices("${") {
         let Some(name) = variable_name(text.get(at + 2..).unwrap_or_default()) else { continue };
         let Some(value) = builder.loader.variable(name).filter(|v| !v.is_empty()) else { continue };
+        let Some(value) = builder.allowance.spend(&value) else { continue };
         let end = at + 2 + name.len() + 1;
         out.append_part(line, done, at);
         let span = line.span(at, end);
-        out.push_replaced(&value, span.start, span.end);
+        out.push_replaced(value, span.start, span.end);
         done = end;
     }
     out.append_part(line, done, text.len());

@@ -1,11 +1,7 @@
 //! Commands in shell text: words, quotes, variables, redirections, with the way back to the file.
 
-use std::collections::BTreeMap;
-
 use super::text::Mapped;
-
-/// Variables by name.
-pub(super) type Variables = BTreeMap<String, String>;
+use super::variables::Variables;
 
 /// One command: its words in order.
 #[derive(Clone, Debug, Default)]
@@ -292,14 +288,14 @@ pub(super) fn expansion(text: &str, variables: &Variables) -> Option<(usize, Opt
     let Some(inner) = after.strip_prefix('{') else {
         let length = name_length(after);
         let name = after.get(..length).filter(|n| !n.is_empty())?;
-        return Some((1 + length, variables.get(name).cloned()));
+        return Some((1 + length, variables.value(name)));
     };
     let close = inner
         .find(['}', '\n'])
         .filter(|at| inner.get(*at..).is_some_and(|r| r.starts_with('}')))?;
     let inner = inner.get(..close)?;
     let length = name_length(inner);
-    let value = variables.get(inner.get(..length)?).cloned();
+    let value = variables.value(inner.get(..length)?);
     let modifier = inner.get(length..)?;
     let fallback =
         |prefixes: [&str; 2]| prefixes.into_iter().find_map(|p| modifier.strip_prefix(p));
@@ -348,7 +344,8 @@ mod tests {
     use super::*;
 
     fn words(text: &str) -> Vec<Vec<String>> {
-        let mut variables = Variables::from([("V".to_owned(), "2.3".to_owned())]);
+        let mut variables = Variables::default();
+        variables.insert("V".to_owned(), "2.3".to_owned());
         commands(&Mapped::copied(text, 0, 0), &mut variables)
             .iter()
             .map(|c| c.words.iter().map(|w| w.text.as_str().to_owned()).collect())
@@ -378,8 +375,10 @@ mod tests {
 
     #[test]
     fn a_specifier_without_quotes_is_a_redirection() {
-        let all =
-            commands(&Mapped::copied("pip install numpy>=1.26 torch", 0, 0), &mut Variables::new());
+        let all = commands(
+            &Mapped::copied("pip install numpy>=1.26 torch", 0, 0),
+            &mut Variables::default(),
+        );
         let redirected: Vec<Option<&str>> =
             all[0].words.iter().map(|w| w.redirected.as_ref().map(Mapped::as_str)).collect();
         assert_eq!(redirected, [None, None, Some(">=1.26"), None]);

@@ -15,6 +15,7 @@ use super::model::{
 use super::read::finish;
 use super::sniff::Kind;
 use super::text::{LineEnds, lines};
+use crate::regular::{self, TEXT_LIMIT};
 
 /// Folders are followed this deep; packages nest far less.
 const MAX_DEPTH: usize = 32;
@@ -151,7 +152,7 @@ fn children(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
 fn distribution(builder: &mut Builder<'_>, folder: &Path, metadata: &str) {
     let path = if folder.is_file() { folder.to_owned() } else { folder.join(metadata) };
     let shown = path.display().to_string();
-    let bytes = match fs_err::read(&path) {
+    let bytes = match regular::read(&path, TEXT_LIMIT) {
         Ok(bytes) => bytes,
         Err(error) => {
             let file = builder.add_file(&shown, b"", LineEnds::Plain);
@@ -198,7 +199,7 @@ fn distribution(builder: &mut Builder<'_>, folder: &Path, metadata: &str) {
 
 /// Where a distribution came from, if not from an index (PEP 610).
 fn direct_url(entry: &mut super::model::Entry, folder: &Path) {
-    let Ok(bytes) = std::fs::read(folder.join("direct_url.json")) else { return };
+    let Ok(bytes) = regular::read(&folder.join("direct_url.json"), TEXT_LIMIT) else { return };
     let Ok(value) = serde_json::from_slice::<serde_json::Value>(&bytes) else { return };
     let url = value.get("url").and_then(|u| u.as_str()).unwrap_or_default().to_owned();
     let text = |table: &str, key: &str| {

@@ -6,13 +6,14 @@
 use super::build::Builder;
 use super::commands;
 use super::model::{IndexOptions, SystemPackage};
-use super::shell::Variables;
+
 use super::text::{LineEnds, Mapped, lines};
+use super::variables::Variables;
 
 /// Reads the comments of the file at `file`.
 pub(super) fn read(builder: &mut Builder<'_>, file: usize) {
     let text = builder.text(file);
-    let mut variables = Variables::new();
+    let mut variables = Variables::default();
     for (start, line) in lines(&text, LineEnds::Python) {
         let Some((key, value)) = noted(line) else { continue };
         let Some(at) = line.find(value) else { continue };
@@ -36,7 +37,7 @@ pub(super) fn read(builder: &mut Builder<'_>, file: usize) {
         }
     }
     if !variables.is_empty() {
-        let set = commands::options_of(&variables, &Variables::new());
+        let set = commands::options_of(&variables, &Variables::default());
         merge(builder.options(), set);
     }
 }

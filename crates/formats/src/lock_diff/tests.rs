@@ -48,6 +48,8 @@ fn lock(
         minimum_driver: driver.map(system),
         capabilities: capabilities.iter().map(|text| system(text)).collect(),
         loading: Vec::new(),
+        built: Vec::new(),
+        passed_over: Vec::new(),
         constraints: Vec::new(),
     });
     lock

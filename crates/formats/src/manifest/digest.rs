@@ -12,9 +12,7 @@ use cuda_lock_constraint::requirement::Requirement;
 use serde_spanned::Spanned;
 use sha2::{Digest, Sha256};
 
-use super::{
-    Backends, IndexFormat, MachineTable, Manifest, Prerelease, ResolutionMode, TargetSpec,
-};
+use super::{Backends, IndexFormat, MachineTable, Manifest, Prerelease, Resolution, TargetSpec};
 
 /// Raised when the canonical form changes, so that old locks are seen as stale rather than as equal by chance.
 const FORM: &str = "1";
@@ -66,6 +64,12 @@ impl Manifest {
             }),
         );
         form.put("sources", self.sources.iter().map(|(name, index)| format!("{name} {index}")));
+        if !self.direct.is_empty() {
+            form.put(
+                "direct",
+                self.direct.iter().map(|(name, from)| format!("{name} {}", from.get_ref())),
+            );
+        }
         self.options(form);
         if let Some(index) = &self.pytorch.index {
             form.put("pytorch.index", [without_credentials(index.get_ref().as_str())]);
@@ -89,9 +93,9 @@ impl Manifest {
         form.put(
             "resolution",
             [match options.resolution {
-                ResolutionMode::Highest => "highest",
-                ResolutionMode::Lowest => "lowest",
-                ResolutionMode::LowestDirect => "lowest-direct",
+                Resolution::Highest => "highest",
+                Resolution::Lowest => "lowest",
+                Resolution::LowestDirect => "lowest-direct",
             }],
         );
         form.put(
@@ -113,6 +117,14 @@ impl Manifest {
         form.put("constraints", requirements(&options.constraints));
         if let Some(names) = &options.only_indexes {
             form.put("only-indexes", sorted(names.iter().map(plain)));
+        }
+        for (key, names) in [
+            ("trust-recorded", sorted(options.trust_recorded.iter().map(plain))),
+            ("build", sorted(options.build.iter().map(plain))),
+        ] {
+            if !names.is_empty() {
+                form.put(key, names);
+            }
         }
         form.put("same", sorted(options.same.iter().map(plain)));
     }

@@ -38,13 +38,66 @@ pub(super) const KEYS: &[Key] = &[
 ];
 
 /// The keys of `[sources]`: each value is a table of these.
-pub(super) const SOURCE_KEYS: &[Key] = &[Key::new(
-    "index",
-    Kind::Text,
-    "\"corp\"",
-    "The name of the index that this package is taken from.",
-)
-.required()];
+pub(super) const SOURCE_KEYS: &[Key] = &[
+    Key::new(
+        "index",
+        Kind::Text,
+        "\"corp\"",
+        "The name of the index that this package is taken from.",
+    ),
+    Key::new(
+        "git",
+        Kind::Text,
+        "\"https://git.example/x.git\"",
+        "The repository that this package is built from; your git fetches it.",
+    ),
+    Key::new("rev", Kind::Text, "\"4f2c1d9\"", "The commit of the repository."),
+    Key::new("tag", Kind::Text, "\"v1.2\"", "The tag of the repository."),
+    Key::new("branch", Kind::Text, "\"main\"", "The branch of the repository."),
+    Key::new(
+        "url",
+        Kind::Text,
+        "\"https://files.example/x-1.0-py3-none-any.whl\"",
+        "The address of a wheel or a source distribution.",
+    ),
+    Key::new(
+        "path",
+        Kind::Text,
+        "\"../x\"",
+        "A wheel, a source distribution or a folder with sources, relative to env.toml.",
+    ),
+    Key::new(
+        "subdirectory",
+        Kind::Text,
+        "\"python\"",
+        "The folder in the repository or archive that holds the project.",
+    ),
+];
+
+/// Where a package is taken from, when that is no index.
+#[derive(Clone, PartialEq, Eq)]
+pub enum DirectSource {
+    /// The address of a file or of a repository (`git+…`), as PEP 508 writes it. It may hold credentials.
+    Url(String),
+    /// A file or a folder, relative to env.toml.
+    Path(String),
+}
+
+/// Without credentials.
+impl std::fmt::Display for DirectSource {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Url(url) => f.write_str(&crate::diagnostic::mask_credentials(url)),
+            Self::Path(path) => f.write_str(path),
+        }
+    }
+}
+
+impl std::fmt::Debug for DirectSource {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
+}
 
 /// `[[index]]`.
 #[derive(Clone, Debug)]
@@ -212,13 +265,89 @@ pub(super) fn read_sources(
 ) -> BTreeMap<Name, Spanned<String>> {
     let mut sources = BTreeMap::new();
     for (key, value) in table {
-        let Some(index) = value.get_ref().as_table().and_then(|table| text(table, "index")) else {
-            continue;
-        };
+        let Some(keys) = value.get_ref().as_table() else { continue };
         let key = Spanned::new(key.span(), key.get_ref().as_ref());
+        check_source(&key, keys, report);
+        let Some(index) = text(keys, "index") else { continue };
         let Some(name) = requirement::name(&key, report) else { continue };
         if sources.insert(name, owned(&index)).is_some() {
             report.error(key.span(), format!("{name} has two sources")).help("keep one of them");
+        }
+    }
+    sources
+}
+
+/// A source is one place, and what is said of it fits that.
+fn check_source(key: &Spanned<&str>, keys: &DeTable<'_>, report: &mut Report) {
+    let kinds = ["index", "git", "url", "path"];
+    let given: Vec<&str> = kinds.into_iter().filter(|kind| keys.contains_key(*kind)).collect();
+    let name = key.get_ref();
+    let at = |key_of: &str| keys.get(key_of).map_or(key.span(), Spanned::span);
+    match given.as_slice() {
+        [] => {
+            report
+                .error(
+                    key.span(),
+                    format!("`sources.{name}` does not say where {name} is taken from"),
+                )
+                .help("write one of index, git, url and path");
+        }
+        [_] => {}
+        [_, second, ..] => {
+            report
+                .error(at(second), format!("{name} has two sources"))
+                .help("keep one of index, git, url and path");
+        }
+    }
+    let revisions = ["rev", "tag", "branch"];
+    let said: Vec<&str> = revisions.into_iter().filter(|kind| keys.contains_key(*kind)).collect();
+    if let [first, ..] = said.as_slice()
+        && !keys.contains_key("git")
+    {
+        report.error(at(first), format!("`{first}` is of a repository, and there is no `git`"));
+    }
+    if let [_, second, ..] = said.as_slice() {
+        report
+            .error(at(second), "a repository has one of rev, tag and branch")
+            .help("keep one of them");
+    }
+    if keys.contains_key("subdirectory") && !keys.contains_key("git") && !keys.contains_key("url") {
+        report.error(at("subdirectory"), "`subdirectory` is of a repository or an archive");
+    }
+}
+
+/// Reads the sources that are no index.
+pub(super) fn read_direct(
+    table: &DeTable<'_>,
+    report: &mut Report,
+) -> BTreeMap<Name, Spanned<DirectSource>> {
+    let mut sources = BTreeMap::new();
+    for (key, value) in table {
+        let Some(keys) = value.get_ref().as_table() else { continue };
+        let Ok(name) = Name::new(key.get_ref()) else { continue };
+        let folder =
+            text(keys, "subdirectory").map(|text| format!("#subdirectory={}", text.get_ref()));
+        let folder = folder.unwrap_or_default();
+        let schemes = ["https", "http", "ssh", "git", "file"];
+        let found = if let Some(address) = text(keys, "git") {
+            let revision = ["rev", "tag", "branch"].into_iter().find_map(|kind| text(keys, kind));
+            let revision = revision.map(|text| format!("@{}", text.get_ref())).unwrap_or_default();
+            url(&address, &schemes, report).map(|url| {
+                let url = DirectSource::Url(format!("git+{url}{revision}{folder}"));
+                Spanned::new(address.span(), url)
+            })
+        } else if let Some(address) = text(keys, "url") {
+            url(&address, &["https", "http", "file"], report).map(|url| {
+                Spanned::new(address.span(), DirectSource::Url(format!("{url}{folder}")))
+            })
+        } else {
+            text(keys, "path").map(|path| {
+                let written = DirectSource::Path((*path.get_ref()).to_owned());
+                Spanned::new(path.span(), written)
+            })
+        };
+        if let Some(found) = found {
+            sources.insert(name, found);
         }
     }
     sources

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use cuda_lock_constraint::name::Name;
+use cuda_lock_constraint::name::{InvalidName, Name};
+use cuda_lock_constraint::solve::{Prerelease, Resolution};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use serde_spanned::Spanned;
@@ -63,6 +64,18 @@ pub(super) const KEYS: &[Key] = &[
         "Ask no other index, the known ones included.",
     ),
     Key::new(
+        "trust-recorded",
+        Kind::Texts,
+        "[\"flash-attn\"]",
+        "Packages whose source distribution is trusted in what it recorded when it was made, though a build may differ.",
+    ),
+    Key::new(
+        "build",
+        Kind::Texts,
+        "[\"chumpy\"]",
+        "Source distributions whose metadata may be built by uv or pip, which runs their code; \":all:\" for every one.",
+    ),
+    Key::new(
         "same",
         Kind::Texts,
         "[\"numpy\"]",
@@ -74,7 +87,7 @@ pub(super) const KEYS: &[Key] = &[
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Options {
     /// Which versions are preferred.
-    pub resolution: ResolutionMode,
+    pub resolution: Resolution,
     /// When pre-releases may be chosen.
     pub prerelease: Prerelease,
     /// Ignore what was uploaded later.
@@ -87,36 +100,38 @@ pub struct Options {
     pub constraints: Vec<Spanned<String>>,
     /// The only indexes to ask, by name; `None` when any may be asked.
     pub only_indexes: Option<Vec<Spanned<String>>>,
+    /// Packages whose source distribution is trusted in what it recorded.
+    pub trust_recorded: Vec<Spanned<Name>>,
+    /// Source distributions whose metadata may be built.
+    pub build: Vec<Spanned<BuildName>>,
     /// Packages with one version in all targets.
     pub same: Vec<Spanned<Name>>,
 }
 
-/// Which versions are preferred.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum ResolutionMode {
-    /// The newest that works.
-    #[default]
-    Highest,
-    /// The oldest that works.
-    Lowest,
-    /// The oldest of what env.toml names, the newest of the rest.
-    LowestDirect,
+/// What may be built: a project, or everything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum BuildName {
+    /// `:all:`
+    All,
+    /// This project.
+    One(Name),
 }
 
-/// When pre-releases may be chosen; the words are uv's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Prerelease {
-    /// Never.
-    Disallow,
-    /// Like any other release.
-    Allow,
-    /// Where a package has no other release.
-    IfNecessary,
-    /// Where a requirement names one.
-    Explicit,
-    /// Either of the two.
-    #[default]
-    IfNecessaryOrExplicit,
+impl std::str::FromStr for BuildName {
+    type Err = InvalidName;
+
+    fn from_str(text: &str) -> Result<Self, InvalidName> {
+        if text.trim() == ":all:" { Ok(Self::All) } else { Name::new(text).map(Self::One) }
+    }
+}
+
+impl std::fmt::Display for BuildName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::All => f.write_str(":all:"),
+            Self::One(name) => name.fmt(f),
+        }
+    }
 }
 
 /// A moment after which nothing was uploaded yet.
@@ -158,9 +173,9 @@ impl Options {
     pub(super) fn read(keys: &DeTable<'_>, report: &mut Report) -> Self {
         let choice = |key| text(keys, key).map(Spanned::into_inner);
         let resolution = match choice("resolution") {
-            Some("lowest") => ResolutionMode::Lowest,
-            Some("lowest-direct") => ResolutionMode::LowestDirect,
-            _ => ResolutionMode::Highest,
+            Some("lowest") => Resolution::Lowest,
+            Some("lowest-direct") => Resolution::LowestDirect,
+            _ => Resolution::Highest,
         };
         let prerelease = match choice("prerelease") {
             Some("disallow") => Prerelease::Disallow,
@@ -180,6 +195,16 @@ impl Options {
                 .help("name an index, or remove the key");
         }
         let same = texts(keys, "same").unwrap_or_default();
+        let trusted = texts(keys, "trust-recorded").unwrap_or_default();
+        let builds = texts(keys, "build").unwrap_or_default();
+        let build = |text: &Spanned<&str>, report: &mut Report| match text.get_ref().parse() {
+            Ok(name) => Some(Spanned::new(text.span(), name)),
+            Err(error) => {
+                let error: InvalidName = error;
+                report.error(text.span(), error.to_string()).done();
+                None
+            }
+        };
         Self {
             resolution,
             prerelease,
@@ -188,6 +213,11 @@ impl Options {
             overrides,
             constraints,
             only_indexes,
+            trust_recorded: trusted
+                .iter()
+                .filter_map(|text| Some(Spanned::new(text.span(), name(text, report)?)))
+                .collect(),
+            build: builds.iter().filter_map(|text| build(text, report)).collect(),
             same: same
                 .iter()
                 .filter_map(|text| Some(Spanned::new(text.span(), name(text, report)?)))

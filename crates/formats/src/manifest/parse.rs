@@ -9,8 +9,9 @@ use serde_spanned::Spanned;
 use toml::de::DeTable;
 
 use super::{
-    AuditSettings, Environment, Index, MachineTable, Model, Options, Pytorch, StaticMetadata,
-    Target, audit, environment, index, machine, metadata, model, options, pytorch, target,
+    AuditSettings, DirectSource, Environment, Index, MachineTable, Model, Options, Pytorch,
+    StaticMetadata, Target, audit, environment, index, machine, metadata, model, options, pytorch,
+    target,
 };
 use crate::diagnostic::{Diagnostic, Diagnostics, Severity, Source};
 use crate::document::{self, Report};
@@ -48,7 +49,7 @@ pub(crate) const KEYS: &[Key] = &[
         "sources",
         Kind::NamedTables(index::SOURCE_KEYS),
         "",
-        "Which index a package is taken from.",
+        "Which index, repository, address or folder a package is taken from.",
     ),
     Key::new("options", Kind::Table(options::KEYS), "", "How versions are chosen."),
     Key::new("pytorch", Kind::Table(pytorch::KEYS), "", "Where the PyTorch builds come from."),
@@ -91,6 +92,8 @@ pub struct Manifest {
     pub indexes: Vec<Index>,
     /// `[sources]`: the index that a package is taken from.
     pub sources: BTreeMap<Name, Spanned<String>>,
+    /// `[sources]`: the file, repository or folder that a package is taken from.
+    pub direct: BTreeMap<Name, Spanned<DirectSource>>,
     /// `[options]`.
     pub options: Options,
     /// `[pytorch]`.
@@ -166,6 +169,7 @@ impl Manifest {
         let targets = target::read_all(at("target"), report);
         let indexes = index::read_all(root, report);
         let sources = index::read_sources(at("sources"), report);
+        let direct = index::read_direct(at("sources"), report);
         let options = Options::read(at("options"), report);
         let pytorch = Pytorch::read(at("pytorch"), report);
         let metadata = metadata::read_all(at("metadata"), report);
@@ -177,6 +181,7 @@ impl Manifest {
             targets,
             indexes,
             sources,
+            direct,
             options,
             pytorch,
             metadata,

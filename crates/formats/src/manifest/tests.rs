@@ -6,8 +6,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::diagnostic::Style;
 
-mod bad_machine;
-mod bad_tables;
+mod bad;
 
 fn parse(text: &str) -> Manifest {
     match Manifest::parse(text, "env.toml") {
@@ -114,7 +113,7 @@ fn every_key_is_read() {
         "https://*********@index.example/simple"
     );
     assert_eq!(m.sources.values().next().map(|s| s.get_ref().as_str()), Some("corp"));
-    assert_eq!(m.options.resolution, ResolutionMode::LowestDirect);
+    assert_eq!(m.options.resolution, Resolution::LowestDirect);
     assert_eq!(m.options.prerelease, Prerelease::Allow);
     let before = m.options.exclude_newer.as_ref().map(|e| e.get_ref().before.to_string());
     assert_eq!(before.as_deref(), Some("2026-11-02T00:00:00Z"));

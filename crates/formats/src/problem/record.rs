@@ -8,6 +8,7 @@ use cuda_lock_constraint::catalog::{
 };
 use cuda_lock_constraint::name::Name;
 use cuda_lock_constraint::version::SourceId;
+use pep440_rs::Version;
 
 use super::saved::{
     Answer, Record, SavedFile, SavedMetadata, SavedPage, SavedProject, SavedRelease,
@@ -52,6 +53,11 @@ impl Recording {
     }
 }
 
+/// Where the metadata that a build found is noted.
+pub(super) fn built(url: &str) -> String {
+    format!("{}#built", address(url))
+}
+
 /// See [`Recording::of`].
 struct Recorder {
     recording: Arc<Recording>,
@@ -81,6 +87,19 @@ impl Catalog for Recorder {
         let answer = self.inner.metadata(source, name, file);
         let mut noted = self.recording.metadata.lock().unwrap_or_else(PoisonError::into_inner);
         noted.insert(address(&file.url), answer.clone());
+        answer
+    }
+
+    fn build(
+        &self,
+        source: SourceId,
+        name: Name,
+        file: &File,
+        python: &Version,
+    ) -> Result<Arc<Metadata>, CatalogError> {
+        let answer = self.inner.build(source, name, file, python);
+        let mut noted = self.recording.metadata.lock().unwrap_or_else(PoisonError::into_inner);
+        noted.insert(built(&file.url), answer.clone());
         answer
     }
 

@@ -3,9 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use cuda_lock_constraint::catalog::{Catalog, CatalogError, File, Metadata, Project, ReleaseFiles};
+use cuda_lock_constraint::catalog::{
+    Catalog, CatalogError, File, Metadata, OnMetadata, OnProject, Project, ReleaseFiles,
+};
 use cuda_lock_constraint::name::Name;
 use cuda_lock_constraint::version::SourceId;
+use pep440_rs::Version;
 
 use super::saved::{Record, SavedPage};
 use super::{ProblemFile, address};
@@ -91,6 +94,31 @@ impl Catalog for Replayed {
         match self.replay.metadata.get(&address(&file.url)) {
             Some(answer) => answer.clone(),
             None => Err(unknown(&format!("the METADATA of {name} in {}", file.filename))),
+        }
+    }
+
+    fn expect_project(&self, _: SourceId, _: Name, _: OnProject) {}
+
+    fn expect_metadata(&self, _: SourceId, _: Name, _: &File, _: OnMetadata) {}
+
+    fn wants_hints(&self) -> bool {
+        true
+    }
+
+    fn fault(&self) -> Option<CatalogError> {
+        None
+    }
+
+    fn build(
+        &self,
+        _source: SourceId,
+        name: Name,
+        file: &File,
+        _python: &Version,
+    ) -> MetadataAnswer {
+        match self.replay.metadata.get(&super::record::built(&file.url)) {
+            Some(answer) => answer.clone(),
+            None => Err(unknown(&format!("the built metadata of {name} in {}", file.filename))),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cuda_lock_constraint::catalog::{CatalogError, CoreMetadata, File, Metadata};
+use cuda_lock_constraint::catalog::{CatalogError, CoreMetadata, File, Metadata, Undeclared};
 use cuda_lock_constraint::digest::{parse_sha256, sha256_hex};
 use pep440_rs::Version;
 use serde::{Deserialize, Serialize};
@@ -49,6 +49,8 @@ pub(super) enum Answer<T> {
     Offline(Arc<str>),
     Invalid(Arc<str>),
     Unavailable(Arc<str>),
+    Reference(Arc<str>),
+    Undeclared(Undeclared),
 }
 
 impl<T> Answer<T> {
@@ -60,6 +62,11 @@ impl<T> Answer<T> {
             Err(CatalogError::Offline(why)) => Self::Offline(text(why)),
             Err(CatalogError::Invalid(why)) => Self::Invalid(text(why)),
             Err(CatalogError::Unavailable(why)) => Self::Unavailable(text(why)),
+            Err(CatalogError::Reference(why)) => Self::Reference(text(why)),
+            Err(CatalogError::Undeclared(found)) => Self::Undeclared(Undeclared {
+                detail: found.detail.as_ref().map(|text| mask_credentials(text).into_owned()),
+                ..Undeclared::clone(&found)
+            }),
         }
     }
 
@@ -70,6 +77,8 @@ impl<T> Answer<T> {
             Self::Offline(why) => Err(CatalogError::Offline(Arc::clone(why))),
             Self::Invalid(why) => Err(CatalogError::Invalid(Arc::clone(why))),
             Self::Unavailable(why) => Err(CatalogError::Unavailable(Arc::clone(why))),
+            Self::Reference(why) => Err(CatalogError::Reference(Arc::clone(why))),
+            Self::Undeclared(found) => Err(CatalogError::Undeclared(Arc::new(found.clone()))),
         }
     }
 }

@@ -2,7 +2,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use cuda_lock_constraint::catalog::{
-    Catalog, CatalogError, CoreMetadata, File, Metadata, OnProject, Project, ReleaseFiles,
+    Catalog, CatalogError, CoreMetadata, File, Metadata, OnMetadata, OnProject, Project,
+    ReleaseFiles,
 };
 use cuda_lock_constraint::name::Name;
 use cuda_lock_constraint::version::SourceId;
@@ -57,10 +58,21 @@ impl Catalog for Small {
             requires_dist: vec!["other>=1".into()],
             requires_python: None,
             provides_extra: vec!["gpu".to_owned()],
+            source: None,
         }))
     }
 
     fn expect_project(&self, _: SourceId, _: Name, _: OnProject) {}
+
+    fn expect_metadata(&self, _: SourceId, _: Name, _: &File, _: OnMetadata) {}
+
+    fn wants_hints(&self) -> bool {
+        true
+    }
+
+    fn fault(&self) -> Option<CatalogError> {
+        None
+    }
 }
 
 fn name(text: &str) -> Name {

@@ -32,8 +32,36 @@ pub struct LockMetadata {
     pub capabilities: Vec<SystemVersion>,
     /// What a program must do so that the libraries are found, in this order.
     pub loading: Vec<String>,
+    /// The packages that are built when they are installed.
+    pub built: Vec<LockedBuild>,
+    /// Newer releases that were not taken because what they need could not be known.
+    pub passed_over: Vec<LockedPassed>,
     /// What the packages need from the system.
     pub constraints: Vec<LockedConstraint>,
+}
+
+/// A package that is built when it is installed.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LockedBuild {
+    /// Its name.
+    pub name: String,
+    /// How its requirements are known, in words.
+    pub requirements: String,
+    /// What the build needs, in words.
+    pub needs: Vec<String>,
+    /// The build must find the packages of this lock: it is no isolated one.
+    pub in_environment: bool,
+}
+
+/// A newer release that was not taken.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LockedPassed {
+    /// The project.
+    pub name: String,
+    /// The release that was taken.
+    pub version: String,
+    /// Why no newer one, in words.
+    pub text: String,
 }
 
 /// An index that packages were taken from.

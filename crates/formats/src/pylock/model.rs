@@ -7,9 +7,9 @@ use std::ops::Range;
 use cuda_lock_constraint::name::Name;
 use jiff::Timestamp;
 use pep440_rs::Version;
-use url::Url;
 
 use super::LockMetadata;
+use url::Url;
 
 /// A lock. Lists are in the order of the file when read, and are put in order when written.
 #[derive(Clone, Debug)]
@@ -204,19 +204,12 @@ pub struct LockedDirectory {
     pub subdirectory: Option<String>,
 }
 
-/// A URL without user name and password. What is no URL, or has none, is left as it is.
+/// A URL without user name and password. What is no URL, or has none, is left as it is; so is the user of a key (ssh):
+/// it is no secret, and without it the key does not fit.
 #[must_use]
 pub fn strip_credentials(text: &str) -> Cow<'_, str> {
-    if !text.contains('@') {
-        return Cow::Borrowed(text);
-    }
     match Url::parse(text) {
-        Ok(mut url) if !url.username().is_empty() || url.password().is_some() => {
-            // Both refuse only URLs that cannot have credentials in the first place.
-            let _ = url.set_username("");
-            let _ = url.set_password(None);
-            Cow::Owned(url.into())
-        }
-        _ => Cow::Borrowed(text),
+        Ok(url) if url.scheme() == "ssh" && url.password().is_none() => Cow::Borrowed(text),
+        _ => cuda_lock_constraint::secret::public_text(text),
     }
 }

@@ -8,7 +8,9 @@ use serde_spanned::Spanned;
 use toml::de::DeValue;
 
 use super::read::Fields;
-use super::{LockMetadata, LockedConstraint, LockedIndex, LockedMachine};
+use super::{
+    LockMetadata, LockedBuild, LockedConstraint, LockedIndex, LockedMachine, LockedPassed,
+};
 use crate::document::Report;
 
 /// `None` when something that is needed is missing, which is reported.
@@ -43,6 +45,31 @@ pub(super) fn read<'t>(
             Some(LockedIndex { name: own(name?), url: own(url?), flat })
         })
         .collect();
+    let built = at.tables("built").unwrap_or_default();
+    let built = built
+        .into_iter()
+        .filter_map(|(home, table)| {
+            let mut at =
+                Fields { table, place: "a package that is built", home, report: at.report };
+            let (name, requirements) = (at.required("name"), at.required("requirements"));
+            Some(LockedBuild {
+                name: own(name?),
+                requirements: own(requirements?),
+                needs: at.texts("needs"),
+                in_environment: at.table.contains_key("in-environment"),
+            })
+        })
+        .collect();
+    let passed_over = at.tables("passed-over").unwrap_or_default();
+    let passed_over = passed_over
+        .into_iter()
+        .filter_map(|(home, table)| {
+            let mut at = Fields { table, place: "a release", home, report: at.report };
+            let (name, version, text) =
+                (at.required("name"), at.required("version"), at.required("text"));
+            Some(LockedPassed { name: own(name?), version: own(version?), text: own(text?) })
+        })
+        .collect();
     let constraints = at.tables("constraints").unwrap_or_default();
     let constraints = constraints
         .into_iter()
@@ -73,6 +100,8 @@ pub(super) fn read<'t>(
         minimum_driver: version(&mut at, "minimum-driver"),
         capabilities: versions(&mut at, "capabilities"),
         loading: at.texts("loading"),
+        built,
+        passed_over,
         constraints,
     })
 }

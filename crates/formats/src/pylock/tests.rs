@@ -91,6 +91,8 @@ fn tool() -> LockMetadata {
         minimum_driver: "450.80.02".parse().ok(),
         capabilities: vec!["9.0".parse().expect("cc"), "7.5".parse().expect("cc")],
         loading: vec!["import torch before onnxruntime".to_owned()],
+        built: Vec::new(),
+        passed_over: Vec::new(),
         constraints: vec![LockedConstraint {
             subject: "torch 2.4.1+cu118".to_owned(),
             package: "driver".to_owned(),

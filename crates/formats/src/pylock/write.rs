@@ -163,6 +163,7 @@ fn write_tool(out: &mut Writer, tool: &LockMetadata) {
         out.list("indexes", &indexes, true);
     }
     write_machine(out, &tool.machine);
+    write_sdists(out, tool);
     let mut constraints: Vec<_> = tool.constraints.iter().collect();
     constraints.sort_unstable();
     constraints.dedup();
@@ -173,6 +174,29 @@ fn write_tool(out: &mut Writer, tool: &LockMetadata) {
         out.pair("range", &string(&constraint.range));
         out.pair("reason", &string(&constraint.reason));
         out.strings("sources", &constraint.sources);
+    }
+}
+
+/// What is built, and what was passed over.
+fn write_sdists(out: &mut Writer, tool: &LockMetadata) {
+    let mut built: Vec<_> = tool.built.iter().collect();
+    built.sort_unstable();
+    for package in built {
+        out.header("[[tool.cuda-lock.built]]");
+        out.pair("name", &string(&package.name));
+        out.pair("requirements", &string(&package.requirements));
+        out.strings("needs", &package.needs);
+        if package.in_environment {
+            out.pair("in-environment", "true");
+        }
+    }
+    let mut passed: Vec<_> = tool.passed_over.iter().collect();
+    passed.sort_unstable();
+    for release in passed {
+        out.header("[[tool.cuda-lock.passed-over]]");
+        out.pair("name", &string(&release.name));
+        out.pair("version", &string(&release.version));
+        out.pair("text", &string(&release.text));
     }
 }
 

@@ -99,7 +99,7 @@ fn other_origins_are_written_as_addresses() {
         LockedDirectory { path: "./local".to_owned(), editable: false, subdirectory: None };
     for (origin, line) in [
         (Origin::Vcs(vcs), "triton @ git+https://git.example/repo@abc#subdirectory=python"),
-        (Origin::Directory(directory), "triton @ ./local"),
+        (Origin::Directory(directory), "./local"),
     ] {
         assert_eq!(pin(&package(origin)).as_deref(), Ok(line));
     }

@@ -1,22 +1,10 @@
 //! The known word that a misspelt one was probably meant to be.
 
-/// The candidate nearest to `word`, when it is near enough to be a slip: at most one edit in three characters, rounded up. Case and
-/// the choice between `-` and `_` do not count as edits. Of two equally near ones the first is taken.
+/// The candidate nearest to `word`, when it is near enough to be a slip: at most one edit in three characters, rounded up.
 #[must_use]
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let fold = |text: &str| text.to_lowercase().replace('_', "-");
-    // Comparing takes the product of the lengths; nobody misspells a key by a hundred characters.
-    if word.len() > 100 {
-        return None;
-    }
-    let word = fold(word);
     let most = word.chars().count().div_ceil(3);
-    candidates
-        .into_iter()
-        .map(|candidate| (strsim::damerau_levenshtein(&word, &fold(candidate)), candidate))
-        .filter(|(distance, _)| *distance <= most)
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, candidate)| candidate)
+    cuda_lock_constraint::nearest::nearest(word, candidates, most)
 }
 
 #[cfg(test)]

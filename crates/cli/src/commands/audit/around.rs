@@ -1,14 +1,11 @@
-//! What a file says beside its lines: variables, packages of the system, images, its encoding.
+//! What a file says beside its lines: variables, packages of the system, commands, images, its encoding.
 
-use cuda_lock_constraint::audit::{Code, Severity, Surroundings};
+use cuda_lock_constraint::audit::Surroundings;
 use cuda_lock_constraint::machine::Platform;
 use cuda_lock_constraint::rules::image::parse_image;
 use cuda_lock_constraint::rules::installer;
 use cuda_lock_constraint::rules::vendor_image::parse_vendor_image;
 use cuda_lock_formats::input::{Environment, Input, Kind, Origin, Span};
-
-use super::ask::Noted;
-use super::machine::Given;
 
 /// What surrounds the lines of one environment, whose image is `reference`.
 pub fn surroundings(
@@ -49,6 +46,7 @@ pub fn surroundings(
         vendor_image: reference.and_then(parse_vendor_image),
         pip: pip(input, environment, reference),
         find_links: indexes().flat_map(|options| options.find_links.iter().cloned()).collect(),
+        ..Surroundings::default()
     }
 }
 
@@ -79,9 +77,14 @@ fn pip(
     Some((pip.version, pip.brought_by))
 }
 
-/// The pip of the system's packages installs for the Python of the system, also where another one is installed beside it.
-pub fn other_python(input: &Input, environment: &Environment, reference: &str) -> Option<Noted> {
-    let os_python = match parse_image(reference, Platform::LinuxX86_64) {
+/// The Python that the pip of the system installs for, another Python beside it, and where that pip is installed: unless a
+/// command calls the pip of the other one.
+pub fn other_python(
+    input: &Input,
+    environment: &Environment,
+    reference: &str,
+) -> Option<(String, String, Span)> {
+    let system = match parse_image(reference, Platform::LinuxX86_64) {
         Ok(image) => image.python?.to_string(),
         Err(_) => return None,
     };
@@ -90,29 +93,47 @@ pub fn other_python(input: &Input, environment: &Environment, reference: &str) -
     let other = packages.iter().find_map(|package| {
         let version = package.name.strip_prefix("python")?;
         let is_minor = version.strip_prefix("3.")?.bytes().all(|b| b.is_ascii_digit());
-        (is_minor && version != os_python).then_some(version)
+        (is_minor && version != system).then_some(version)
     })?;
-    let text = &input.files.get(pip.span.file)?.text;
-    if text.contains(&format!("python{other} -m pip"))
-        || text.contains("get-pip")
-        || text.contains("venv")
-    {
-        return None;
-    }
-    Some(Noted {
-        code: Code::ImageMismatch,
-        message: format!(
-            "python3-pip of {reference} installs for Python {os_python}, and python{other} is installed beside it"
-        ),
-        help: Some(format!("call it as python{other} -m pip")),
-        severity: Severity::Warning,
-        span: Some(pip.span),
+    let own_pip = programs(input).any(|words| {
+        let calls = |program: &str| words.iter().any(|word| is_program(word, program));
+        let module = |name: &str| words.windows(2).any(|pair| pair[0] == "-m" && pair[1] == name);
+        (calls(&format!("python{other}")) && module("pip"))
+            || module("venv")
+            || calls("virtualenv")
+            || words.iter().any(|word| word.contains("get-pip"))
+    });
+    (!own_pip).then(|| (system, other.to_owned(), pip.span))
+}
+
+/// Whether a command calls an installer that brings a Python of its own.
+pub fn brings_python(input: &Input) -> bool {
+    const INSTALLERS: [&str; 6] = ["uv", "conda", "mamba", "micromamba", "pixi", "pyenv"];
+    programs(input)
+        .any(|words| words.iter().any(|word| INSTALLERS.iter().any(|name| is_program(word, name))))
+}
+
+/// The commands of the first file as words; a comment is none.
+fn programs(input: &Input) -> impl Iterator<Item = Vec<&str>> {
+    let text = input.files.first().map_or("", |file| &*file.text);
+    let lines = text.lines().filter(|line| !line.trim_start().starts_with('#'));
+    lines.flat_map(|line| line.split([';', '&', '|'])).map(|command| {
+        let between =
+            |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '[' | ']' | ',' | '(' | ')');
+        command.split(between).filter(|word| !word.is_empty()).collect()
     })
 }
 
-/// Text that an older pip on Windows reads in the encoding of the system.
-pub fn locale(input: &Input, given: &Given) -> Option<Noted> {
-    if given.platform != Some(Platform::WindowsX86_64) || input.kind != Kind::Requirements {
+/// `uv` in `/root/.local/bin/uv` and in `COPY --from=…/uv:latest`; an installer's script carries its name as well.
+fn is_program(word: &str, name: &str) -> bool {
+    let last = word.rsplit(['/', '\\']).next().unwrap_or(word);
+    let stem = last.split([':', '-', '.', '@']).next().unwrap_or(last);
+    last == name || stem.eq_ignore_ascii_case(name) || word.contains(&format!("/{name}/"))
+}
+
+/// The first character beyond ASCII of a requirements file in UTF-8 that does not say so.
+pub fn undeclared_utf8(input: &Input) -> Option<Span> {
+    if input.kind != Kind::Requirements {
         return None;
     }
     let (place, file) = input.files.iter().enumerate().find(|(_, file)| {
@@ -122,13 +143,7 @@ pub fn locale(input: &Input, given: &Given) -> Option<Noted> {
             && !declares(&file.text)
     })?;
     let at = file.text.char_indices().find(|(_, c)| !c.is_ascii()).map_or(0, |(at, _)| at);
-    Some(Noted {
-        code: Code::Syntax,
-        message: "the file is UTF-8 with characters beyond ASCII, and pip before 25.0 reads it in the encoding of the system, which on Windows is another one".to_owned(),
-        help: Some("update pip, save the file with a byte order mark, or add '# -*- coding: utf-8 -*-' as its first line".to_owned()),
-        severity: Severity::Warning,
-        span: Some(Span { file: place, start: at, end: at }),
-    })
+    Some(Span { file: place, start: at, end: at })
 }
 
 /// Whether one of the first two lines names the encoding (PEP 263).
@@ -136,4 +151,22 @@ fn declares(text: &str) -> bool {
     text.lines()
         .take(2)
         .any(|line| line.starts_with('#') && (line.contains("coding:") || line.contains("coding=")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_are_told_from_words_that_contain_their_names() {
+        for word in
+            ["uv", "/root/.local/bin/uv", "ghcr.example/astral-sh/uv:0.5", "Miniconda3-latest"]
+        {
+            let name = if word.contains("iniconda") { "Miniconda3" } else { "uv" };
+            assert!(is_program(word, name), "{word}");
+        }
+        for word in ["uvicorn", "conda-forge-notes", "--uv"] {
+            assert!(!is_program(word, "uv"), "{word}");
+        }
+    }
 }

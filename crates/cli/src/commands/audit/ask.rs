@@ -5,13 +5,15 @@ use std::path::Path;
 use std::str::FromStr as _;
 use std::sync::Arc;
 
-use cuda_lock_constraint::audit::{Code, Line, Question, Severity};
+use cuda_lock_constraint::audit::{
+    BadLocation, BaseImage, Line, LocationFault, OtherPython, Place, Question,
+};
 use cuda_lock_constraint::machine::Platform;
-use cuda_lock_constraint::matrix;
 use cuda_lock_constraint::requirement::{Requirement, RequirementCache};
 use cuda_lock_constraint::rules::companion::family;
-use cuda_lock_constraint::rules::image::{Image, parse_image};
+use cuda_lock_constraint::rules::image::{Image, ImageError, parse_image};
 use cuda_lock_constraint::rules::index;
+use cuda_lock_constraint::rules::installer::assumed_python;
 use cuda_lock_constraint::target::Target;
 use cuda_lock_constraint::version::SourceId;
 use cuda_lock_constraint::wheel::WheelName;
@@ -21,23 +23,10 @@ use cuda_lock_formats::input::{
 use pep440_rs::{Operator, Version as Pep440, VersionSpecifiers};
 
 use super::around;
+use super::folder;
 use super::indexes::Indexes;
 use super::installed::is_of_conda;
 use super::machine::Given;
-
-/// What could be told before anything was judged.
-pub struct Noted {
-    /// A code.
-    pub code: Code,
-    /// The message.
-    pub message: String,
-    /// What to do.
-    pub help: Option<String>,
-    /// How much it counts.
-    pub severity: Severity,
-    /// Where.
-    pub span: Option<Span>,
-}
 
 /// One environment of a file, ready to be judged.
 pub struct Asked {
@@ -51,8 +40,10 @@ pub struct Asked {
     pub environment: usize,
     /// What the environment is called in the file.
     pub name: String,
-    /// Found on the way.
-    pub noted: Vec<Noted>,
+    /// Where the marks of the question stand.
+    pub marks: Vec<Span>,
+    /// Where its image is named.
+    pub image: Option<Span>,
     /// What cannot be judged.
     pub unchecked: BTreeSet<String>,
 }
@@ -95,9 +86,9 @@ impl Reader<'_> {
         bounds: &[Numbered<'_>],
         indexes: &mut Indexes,
     ) -> Asked {
-        let mut noted = Vec::new();
         let mut unchecked = BTreeSet::new();
-        let image = self.image(&mut noted, &mut unchecked, !entries.is_empty());
+        let mut marks = Marks::default();
+        let (image, base_image) = self.image(&mut unchecked, &mut marks, !entries.is_empty());
         let machine = self.given.machine(image.as_ref());
         let (python, python_known) = self.python(image.as_ref());
         if !python_known {
@@ -126,33 +117,46 @@ impl Reader<'_> {
             spans: Vec::new(),
             entries: Vec::new(),
             at: 0,
-            noted,
+            marks,
+            bad_locations: Vec::new(),
             unchecked,
             seen: BTreeMap::new(),
         };
         let mut all = Vec::new();
-        let mut extra = BTreeSet::new();
+        let (mut extra, mut listed, mut seen) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
         for (bound, entries) in [(false, entries), (true, bounds)] {
             for (place, entry) in entries {
                 lines.at = *place;
                 let Some(options) = self.input.indexes_of(entry) else { continue };
-                let chosen = indexes.choose(options);
-                for id in chosen.all {
-                    if !all.contains(&id) {
-                        all.push(id);
+                // Most entries of a file have the same options.
+                if seen.insert(entry.indexes) {
+                    let chosen = indexes.choose(options);
+                    for id in chosen.all {
+                        if listed.insert(id) {
+                            all.push(id);
+                        }
                     }
-                }
-                extra.extend(chosen.extra);
-                for address in chosen.unreadable {
-                    lines
-                        .unchecked
-                        .insert(format!("the index '{address}': it cannot be read as an address"));
+                    extra.extend(chosen.extra);
+                    for address in chosen.unreadable {
+                        lines.unchecked.insert(format!(
+                            "the index '{address}': it cannot be read as an address"
+                        ));
+                    }
                 }
                 lines.entry(entry, bound, indexes);
             }
         }
         let options = self.input.indexes.first();
-        let image_of_file = self.base_image().map(|image| image.reference.as_str());
+        let written = self.base_image();
+        let mut surroundings = around::surroundings(
+            self.input,
+            self.environment,
+            written.map(|image| image.reference.as_str()),
+        );
+        surroundings.base_image = base_image;
+        surroundings.undeclared_utf8 =
+            around::undeclared_utf8(self.input).map(|span| lines.marks.add(span));
+        surroundings.bad_locations = std::mem::take(&mut lines.bad_locations);
         let question = Question {
             target,
             python_known,
@@ -168,19 +172,17 @@ impl Reader<'_> {
             lines: lines.lines,
             closed: self.closed(),
             prereleases: options.is_some_and(|options| options.pre),
-            surroundings: around::surroundings(self.input, self.environment, image_of_file),
+            surroundings,
+            folder: folder::folder(self.input),
         };
-        lines.noted.extend(around::locale(self.input, self.given));
-        let reference = image_of_file
-            .and_then(|reference| around::other_python(self.input, self.environment, reference));
-        lines.noted.extend(reference);
         Asked {
             question,
             spans: lines.spans,
             entries: lines.entries,
             environment: 0,
             name: self.environment.name.clone(),
-            noted: lines.noted,
+            marks: lines.marks.spans,
+            image: written.map(|image| image.span),
             unchecked: lines.unchecked,
         }
     }
@@ -201,49 +203,31 @@ impl Reader<'_> {
         }
     }
 
+    /// The image that everything is installed into, and the one that the file names.
     fn image(
         &self,
-        noted: &mut Vec<Noted>,
         unchecked: &mut BTreeSet<String>,
+        marks: &mut Marks,
         installs: bool,
-    ) -> Option<Image> {
+    ) -> (Option<Image>, Option<BaseImage>) {
         if let Some(image) = &self.given.image {
-            return Some(image.clone());
+            return (Some(image.clone()), None);
         }
-        let written = self.base_image()?;
+        let Some(written) = self.base_image() else { return (None, None) };
+        let reference = written.reference.clone();
         let platform = self.given.platform.unwrap_or(Platform::LinuxX86_64);
-        let is_cuda = written.reference.contains("nvidia/cuda");
-        match parse_image(&written.reference, platform) {
-            Ok(image) => {
-                if installs && !self.installs_python() {
-                    noted.push(Noted {
-                        code: Code::ImageMismatch,
-                        message: format!(
-                            "{} has no Python, and nothing here installs one",
-                            written.reference
-                        ),
-                        help: Some("install python3 and python3-pip first".to_owned()),
-                        severity: Severity::Error,
-                        span: Some(written.span),
-                    });
-                }
-                Some(image)
+        let parsed = parse_image(&reference, platform);
+        let (unreadable, lacks_python) = match &parsed {
+            Ok(_) => (None, installs && !self.installs_python()),
+            Err(ImageError::OtherRepository(_)) => {
+                unchecked.insert(format!("what the image {reference} contains"));
+                (None, false)
             }
-            Err(why) if is_cuda => {
-                noted.push(Noted {
-                    code: Code::ImageMismatch,
-                    message: why.to_string(),
-                    help: None,
-                    severity: Severity::Error,
-                    span: Some(written.span),
-                });
-                None
-            }
-            Err(_) => {
-                unchecked.insert(format!("what the image {} contains", written.reference));
-                None
-            }
-        }
+            Err(why) => (Some(why.to_string()), false),
+        };
+        let other_python = around::other_python(self.input, self.environment, &reference)
+            .map(|(system, other, span)| OtherPython { system, other, place: marks.add(span) });
+        (parsed.ok(), Some(BaseImage { reference, unreadable, lacks_python, other_python }))
     }
 
     /// The image of the environment, or of the stage that it starts from.
@@ -258,6 +242,7 @@ impl Reader<'_> {
         None
     }
 
+    /// Whether a Python is installed: by the system's packages, or by a command of another installer.
     fn installs_python(&self) -> bool {
         let mut environment = Some(self.environment);
         for _ in 0..=self.input.environments.len() {
@@ -270,9 +255,7 @@ impl Reader<'_> {
             }
             environment = here.parent.and_then(|parent| self.input.environments.get(parent));
         }
-        // Another installer (uv, conda) may bring one; a file that says so is not blamed.
-        let text = self.input.files.first().map(|file| file.text.to_string()).unwrap_or_default();
-        ["uv ", "conda", "pyenv"].iter().any(|word| text.contains(word))
+        around::brings_python(self.input)
     }
 
     /// The interpreter, and whether it is known.
@@ -292,11 +275,7 @@ impl Reader<'_> {
         if let Some(python) = stated.or_else(of_image).or_else(of_system) {
             return (python, true);
         }
-        // The Python that most releases have wheels for: neither the newest nor an old one.
-        let known: Vec<Pep440> =
-            matrix::python().minor.iter().filter_map(|row| row.version.parse().ok()).collect();
-        let middle = known.len().saturating_sub(4);
-        (known.get(middle).cloned().unwrap_or_else(|| Pep440::new([3])), false)
+        (assumed_python(), false)
     }
 }
 
@@ -320,7 +299,8 @@ struct Lines<'a> {
     entries: Vec<usize>,
     /// The place of the entry that is read.
     at: usize,
-    noted: Vec<Noted>,
+    marks: Marks,
+    bad_locations: Vec<BadLocation>,
     unchecked: BTreeSet<String>,
     /// Releases of locks by name: a lock may hold several for other platforms.
     seen: BTreeMap<String, String>,
@@ -366,7 +346,8 @@ impl Lines<'_> {
                 return;
             }
         }
-        let source = match self.source(entry, indexes) {
+        let mut undefined_index = None;
+        let source = match self.source(entry, indexes, &mut undefined_index) {
             Wanted::Anywhere => None,
             Wanted::From(source) => Some(source),
             Wanted::Elsewhere => {
@@ -376,7 +357,7 @@ impl Lines<'_> {
         };
         self.push(
             entry,
-            Line { requirement: Arc::new(requirement), bound, source, wheel: None, channels: None },
+            Line { bound, source, undefined_index, ..Line::new(Arc::new(requirement)) },
         );
     }
 
@@ -390,13 +371,7 @@ impl Lines<'_> {
             Some(channel) => vec![channel.clone()],
             None => self.input.indexes_of(entry).map(|o| o.channels.clone()).unwrap_or_default(),
         };
-        let line = Line {
-            requirement: Arc::new(requirement),
-            bound,
-            source: None,
-            wheel: None,
-            channels: Some(channels),
-        };
+        let line = Line { bound, channels: Some(channels), ..Line::new(Arc::new(requirement)) };
         self.push(entry, line);
     }
 
@@ -414,26 +389,24 @@ impl Lines<'_> {
             return;
         }
         let source = indexes.installed(Path::new(&folder), conda);
-        self.push(
-            entry,
-            Line {
-                requirement: Arc::new(requirement),
-                bound: false,
-                source,
-                wheel: None,
-                channels: None,
-            },
-        );
+        self.push(entry, Line { source, ..Line::new(Arc::new(requirement)) });
     }
 
-    fn push(&mut self, entry: &Entry, line: Line) {
+    fn push(&mut self, entry: &Entry, mut line: Line) {
+        let asked = self.input.indexes_of(entry).is_some_and(|options| options.require_hashes);
+        line.lacks_hash = asked && entry.hashes.is_empty() && entry.origin == Origin::Pip;
         self.lines.push(line);
         self.spans.push(entry.span);
         self.entries.push(self.at);
     }
 
     /// The index that an entry must come from here.
-    fn source(&mut self, entry: &Entry, indexes: &mut Indexes) -> Wanted {
+    fn source(
+        &self,
+        entry: &Entry,
+        indexes: &mut Indexes,
+        undefined: &mut Option<String>,
+    ) -> Wanted {
         let input = self.input;
         for source in &entry.sources {
             let applies = source.marker.as_ref().is_none_or(|marker| {
@@ -452,7 +425,7 @@ impl Lines<'_> {
                     if named.is_none()
                         && !options.is_some_and(|o| o.named.iter().any(|n| n.name == *name))
                     {
-                        self.unnamed(entry, name);
+                        *undefined = Some(name.clone());
                     }
                     let known = || index::by_name(name).map(|known| known.url);
                     let id = match named {
@@ -468,20 +441,6 @@ impl Lines<'_> {
             }
         }
         Wanted::Anywhere
-    }
-
-    /// A source that names an index which the file does not define.
-    fn unnamed(&mut self, entry: &Entry, name: &str) {
-        self.noted.push(Noted {
-            code: Code::IndexMissing,
-            message: format!(
-                "{} is to come from the index '{name}', which the file does not define",
-                entry.raw_name
-            ),
-            help: Some(format!("add the index with name = \"{name}\" and its url")),
-            severity: Severity::Error,
-            span: Some(entry.span),
-        });
     }
 
     /// A wheel at a URL or a path is judged by its name; what else a line points at is not read.
@@ -507,39 +466,40 @@ impl Lines<'_> {
         if let Ok(wheel) = WheelName::parse(&file) {
             let text = format!("{}=={}", wheel.name, wheel.version);
             if let Ok(requirement) = text.parse::<Requirement>() {
-                let line = Line {
-                    requirement: Arc::new(requirement),
-                    bound: false,
-                    source: None,
-                    wheel: Some(file),
-                    channels: None,
-                };
+                let line = Line { wheel: Some(file), ..Line::new(Arc::new(requirement)) };
                 self.push(entry, line);
             }
         } else if file.ends_with(".whl") {
-            self.noted.push(Noted {
-                code: Code::PlatformUnsupported,
-                message: format!("{file} is not the name of a wheel that any Python accepts"),
-                help: None,
-                severity: Severity::Error,
-                span: Some(entry.span),
-            });
+            self.bad_location(entry, &file, text, LocationFault::NoWheelName);
         } else if local
             && text.starts_with("file:")
             && !std::path::Path::new(text.trim_start_matches("file://")).exists()
         {
-            self.noted.push(Noted {
-                code: Code::Syntax,
-                message: format!(
-                    "{shown} points at {text}, which is a folder of the machine that wrote the file"
-                ),
-                help: Some("write NAME==VERSION; `pip list --format=freeze` does".to_owned()),
-                severity: Severity::Error,
-                span: Some(entry.span),
-            });
+            self.bad_location(entry, shown, text, LocationFault::OfAnotherMachine);
         } else {
             self.unchecked.insert(format!("{shown}: it comes from {text}"));
         }
+    }
+}
+
+impl Lines<'_> {
+    fn bad_location(&mut self, entry: &Entry, shown: &str, target: &str, fault: LocationFault) {
+        let place = self.marks.add(entry.span);
+        let (shown, target) = (shown.to_owned(), target.to_owned());
+        self.bad_locations.push(BadLocation { shown, target, fault, place });
+    }
+}
+
+/// Places in the files that findings point at and that are no lines.
+#[derive(Default)]
+struct Marks {
+    spans: Vec<Span>,
+}
+
+impl Marks {
+    fn add(&mut self, span: Span) -> Place {
+        self.spans.push(span);
+        Place::Mark(self.spans.len() - 1)
     }
 }
 

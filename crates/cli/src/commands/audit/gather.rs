@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use cuda_lock_constraint::audit::{Code, FactText, Finding, Severity, Verdict};
+use cuda_lock_constraint::audit::{Finding, Place, Severity, TextFault, Verdict, of_text};
 use cuda_lock_constraint::version::SourceId;
-use cuda_lock_formats::input::{Input, Level, Origin, ProblemCode, Span};
+use cuda_lock_formats::input::{Input, Level, ProblemCode, Span};
 
-use super::ask::{Asked, Noted};
+use super::ask::Asked;
 use crate::output::audit::{Checked, Fix, Report, Reported};
 
 /// Adds the files of an input, and what is wrong with them as text. Returns the place of the input in the report.
@@ -17,57 +17,32 @@ pub fn input(input: &Input, report: &mut Report) -> usize {
         .push(input.files.iter().map(|f| (f.name.clone(), Arc::clone(&f.text))).collect());
     let place = report.sources.len() - 1;
     problems(input, place, report);
-    hashes(input, place, report);
     place
 }
 
 /// What is wrong with the files as text.
 fn problems(input: &Input, place: usize, report: &mut Report) {
+    let mut faults = Vec::new();
+    let mut spans = Vec::new();
     for problem in &input.problems {
         if problem.code == ProblemCode::Empty {
             report.unchecked.insert(problem.message.clone());
             continue;
         }
-        let severity = match problem.level {
-            Level::Error => Severity::Error,
-            Level::Warning => Severity::Warning,
-            Level::Note => Severity::Note,
-        };
-        let finding = Finding {
-            code: Code::Syntax,
-            severity,
-            package: None,
+        faults.push(TextFault {
             message: problem.message.clone(),
-            line: None,
-            facts: Vec::new(),
-            symptom: None,
-            fix: problem.help.clone(),
-        };
-        report.findings.push(reported(input, finding, Some(problem.span), place));
+            help: problem.help.clone(),
+            severity: match problem.level {
+                Level::Error => Severity::Error,
+                Level::Warning => Severity::Warning,
+                Level::Note => Severity::Note,
+            },
+            place: Place::Mark(spans.len()),
+        });
+        spans.push(problem.span);
     }
-}
-
-/// Lines without a hash in a file that requires them.
-fn hashes(input: &Input, place: usize, report: &mut Report) {
-    for entry in &input.entries {
-        let requires = input.indexes_of(entry).is_some_and(|options| options.require_hashes);
-        if !requires || !entry.hashes.is_empty() || entry.origin != Origin::Pip {
-            continue;
-        }
-        let finding = Finding {
-            code: Code::HashMissing,
-            severity: Severity::Error,
-            package: entry.name,
-            message: format!("{} has no --hash, and the file requires hashes", entry.raw_name),
-            line: None,
-            facts: vec![FactText::new(
-                "as soon as one line has a hash, pip requires them of all",
-                "pip documentation, secure installs",
-            )],
-            symptom: Some("ERROR: In --require-hashes mode, all requirements must have their versions pinned and hashed".to_owned()),
-            fix: Some("add the hashes of this line, or remove all hashes".to_owned()),
-        };
-        report.findings.push(reported(input, finding, Some(entry.span), place));
+    for (finding, span) in of_text(&faults).into_iter().zip(spans) {
+        report.findings.push(reported(input, finding, Some(span), place));
     }
 }
 
@@ -80,32 +55,19 @@ pub fn verdict(
     place: usize,
     report: &mut Report,
 ) {
-    for Noted { code, message, help, severity, span } in &asked.noted {
-        let finding = Finding {
-            code: *code,
-            severity: *severity,
-            package: None,
-            message: message.clone(),
-            line: None,
-            facts: Vec::new(),
-            symptom: None,
-            fix: help.clone(),
-        };
-        report.findings.push(reported(input, finding, *span, place));
-    }
     let fixes = fixes.into_iter().chain(std::iter::repeat(None));
     for (finding, fix) in verdict.findings.into_iter().zip(fixes) {
-        let span = finding.line.and_then(|line| asked.spans.get(line)).copied();
-        let image = || {
-            let code = finding.code;
-            let images = input.environments.iter().filter_map(|e| e.image.as_ref());
-            (code == Code::ImageDriver).then(|| images.map(|image| image.span).next()).flatten()
+        let span = match finding.place {
+            Some(Place::Line(line)) => asked.spans.get(line).copied(),
+            Some(Place::Mark(mark)) => asked.marks.get(mark).copied(),
+            Some(Place::Image) => asked.image,
+            None => None,
         };
-        let span = span.or_else(image);
         let mut shown = reported(input, finding, span, place);
         shown.fix = fix.or(shown.fix);
         report.findings.push(shown);
     }
+    report.steps.extend(verdict.steps.iter().map(|step| step.text.clone()));
     report.unchecked.extend(asked.unchecked.iter().cloned());
     report.unchecked.extend(verdict.unchecked);
     let names: BTreeSet<_> = verdict.checked.into_iter().collect();
@@ -137,6 +99,7 @@ pub fn reported(input: &Input, finding: Finding, span: Option<Span>, place: usiz
         code: finding.code,
         severity: finding.severity,
         package: finding.package,
+        sharing: finding.sharing.into_iter().collect(),
         message: finding.message,
         source: (place, span.map_or(0, |span| span.file)),
         span: span.map(|span| span.start..span.end),

@@ -1,12 +1,13 @@
 //! The indexes that files name, numbered for one fetcher.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use cuda_lock_constraint::matrix::rows::indexes::{Format, Kind};
 use cuda_lock_constraint::name::Name;
 use cuda_lock_constraint::rules::index::{self, Known};
 use cuda_lock_constraint::rules::torch::backend_cuda;
+use cuda_lock_constraint::secret::SecretUrl;
 use cuda_lock_constraint::solve::{Source, SourceKind};
 use cuda_lock_constraint::version::SourceId;
 use cuda_lock_fetcher::{SourceConfig, SourceFormat};
@@ -24,6 +25,8 @@ pub struct Indexes {
     pub unasked: BTreeSet<SourceId>,
     /// Those that stand for what is installed in a folder.
     pub local: BTreeSet<SourceId>,
+    /// By address, without a secret.
+    places: BTreeMap<String, SourceId>,
     only: Vec<String>,
     /// Known indexes that this user reaches at another address, by name.
     moved: Vec<(Known, Url)>,
@@ -38,6 +41,8 @@ pub struct Chosen {
     pub extra: BTreeSet<SourceId>,
     /// Addresses that cannot be read as one.
     pub unreadable: Vec<String>,
+    /// The same as [`all`](Self::all), to be found faster.
+    known: BTreeSet<SourceId>,
 }
 
 impl Indexes {
@@ -56,6 +61,7 @@ impl Indexes {
             configs: Vec::new(),
             unasked: BTreeSet::new(),
             local: BTreeSet::new(),
+            places: BTreeMap::new(),
             only: only.to_vec(),
             moved: Vec::new(),
         };
@@ -71,17 +77,14 @@ impl Indexes {
     /// Adds every known index that no file named, so that a fix can be looked for there.
     pub fn add_known(&mut self) {
         for (known, url) in self.moved.clone() {
-            let kind = kind_of(&known);
+            let kind = SourceKind::from(&known);
             // A mirror that a file names takes the place of the index itself.
             let mirrored = self
                 .sources
                 .iter()
                 .any(|source| matches!(kind, SourceKind::PyTorch { .. }) && source.kind == kind);
             if !mirrored {
-                let format = match known.row.format {
-                    Format::Flat => SourceFormat::Flat,
-                    Format::Json | Format::Html => SourceFormat::Simple,
-                };
+                let format = known.row.format.into();
                 let absent = known.row.forbidden_means_absent;
                 self.add(url, known.name.clone(), kind, format, absent);
             }
@@ -116,7 +119,7 @@ impl Indexes {
                 SourceKind::Other => index::by_name(&source.name),
             };
             let names = row.iter().flat_map(|known| &known.row.distributions);
-            let only: BTreeSet<Name> = names.filter_map(|name| Name::new(name).ok()).collect();
+            let only: BTreeSet<Name> = names.copied().collect();
             source.only = (!only.is_empty()).then_some(only);
             // The feeds have other builds of the same versions as PyPI, which an installer cannot tell apart.
             let feed = matches!(source.kind, SourceKind::OrtFeed { .. });
@@ -128,10 +131,10 @@ impl Indexes {
         all.collect()
     }
 
-    /// The address of an index, as a file names it.
+    /// The address of an index, without a secret.
     pub fn address(&self, id: SourceId) -> Option<String> {
         let config = self.configs.get(usize::from(id.0))?;
-        Some(config.url.as_str().trim_end_matches('/').to_owned())
+        Some(config.url.public().as_str().trim_end_matches('/').to_owned())
     }
 
     /// PyPI's number.
@@ -145,9 +148,10 @@ impl Indexes {
         format: SourceFormat,
         forbidden_means_absent: bool,
     ) -> SourceId {
-        let plain = |url: &Url| url.as_str().trim_end_matches('/').to_owned();
-        if let Some(known) = self.configs.iter().find(|config| plain(&config.url) == plain(&url)) {
-            return known.id;
+        let url = SecretUrl::from(url);
+        let place = url.public().as_str().trim_end_matches('/').to_owned();
+        if let Some(known) = self.places.get(&place) {
+            return *known;
         }
         let id = SourceId(u16::try_from(self.sources.len()).unwrap_or(u16::MAX));
         let wanted =
@@ -163,6 +167,7 @@ impl Indexes {
             only: None,
             explicit: false,
         });
+        self.places.insert(place, id);
         self.configs.push(SourceConfig { id, name, url, format, forbidden_means_absent });
         id
     }
@@ -188,7 +193,7 @@ impl Indexes {
         let backend = last_segment(&url).filter(|segment| backend_cuda(segment).is_some());
         let (name, kind, forbidden) = match (&known, backend) {
             (Some(known), _) => {
-                (known.name.clone(), kind_of(known), known.row.forbidden_means_absent)
+                (known.name.clone(), known.into(), known.row.forbidden_means_absent)
             }
             // A nightly, test or mirrored index of PyTorch: its last part names the backend.
             (None, Some(backend)) => {
@@ -207,7 +212,7 @@ impl Indexes {
         let push = |chosen: &mut Chosen, id: Option<SourceId>, address: &str, extra: bool| match id
         {
             Some(id) => {
-                if !chosen.all.contains(&id) {
+                if chosen.known.insert(id) {
                     chosen.all.push(id);
                 }
                 if extra {
@@ -243,15 +248,6 @@ impl Indexes {
             push(&mut chosen, id, &known.url, false);
         }
         chosen
-    }
-}
-
-fn kind_of(known: &Known) -> SourceKind {
-    match known.row.kind {
-        Kind::Pytorch => SourceKind::PyTorch { backend: known.backend.clone().unwrap_or_default() },
-        Kind::Onnxruntime => SourceKind::OrtFeed { name: known.name.clone() },
-        Kind::Pypi => SourceKind::PyPi,
-        Kind::Nvidia => SourceKind::Other,
     }
 }
 

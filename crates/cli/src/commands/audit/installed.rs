@@ -10,7 +10,6 @@ use cuda_lock_constraint::catalog::{
 };
 use cuda_lock_constraint::name::Name;
 use cuda_lock_constraint::version::SourceId;
-use cuda_lock_fetcher::Fetcher;
 use cuda_lock_formats::input::{Entry, Input, Kind};
 use pep440_rs::Version as Pep440;
 
@@ -24,7 +23,7 @@ struct Installed {
 
 /// The indexes of a run, and what is installed in folders.
 pub struct WithInstalled {
-    inner: Arc<Fetcher>,
+    inner: Arc<dyn Catalog>,
     installed: BTreeMap<(SourceId, Name), Installed>,
 }
 
@@ -35,7 +34,7 @@ pub fn is_of_conda(entry: &Entry) -> bool {
 
 impl WithInstalled {
     /// The indexes alone.
-    pub fn new(inner: Arc<Fetcher>) -> Self {
+    pub fn new(inner: Arc<dyn Catalog>) -> Self {
         Self { inner, installed: BTreeMap::new() }
     }
 
@@ -77,6 +76,7 @@ fn installed(entry: &Entry, name: Name, version: Pep440) -> Installed {
         requires_dist: entry.requires_dist.iter().map(|line| Arc::from(line.as_str())).collect(),
         requires_python: None,
         provides_extra: Vec::new(),
+        source: None,
     };
     let project = Project { versions: vec![version].into(), files: Box::new(vec![vec![file]]) };
     Installed { project: Arc::new(project), metadata: Arc::new(metadata) }
@@ -132,11 +132,52 @@ impl Catalog for WithInstalled {
             self.inner.expect_metadata(source, name, file, then);
         }
     }
+
+    fn wants_hints(&self) -> bool {
+        self.inner.wants_hints()
+    }
+
+    fn fault(&self) -> Option<CatalogError> {
+        self.inner.fault()
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// An index whose copy in the cache is damaged.
+    struct Damaged;
+
+    impl Catalog for Damaged {
+        fn project(&self, _: SourceId, _: Name) -> Result<Option<Arc<Project>>, CatalogError> {
+            Ok(None)
+        }
+
+        fn metadata(&self, _: SourceId, _: Name, _: &File) -> Result<Arc<Metadata>, CatalogError> {
+            Err(CatalogError::Unavailable("nothing here".into()))
+        }
+
+        fn expect_project(&self, _: SourceId, _: Name, _: OnProject) {}
+
+        fn expect_metadata(&self, _: SourceId, _: Name, _: &File, _: OnMetadata) {}
+
+        fn wants_hints(&self) -> bool {
+            false
+        }
+
+        fn fault(&self) -> Option<CatalogError> {
+            Some(CatalogError::Offline("the copy is damaged".into()))
+        }
+    }
+
+    #[test]
+    fn what_the_indexes_say_of_themselves_is_passed_on() {
+        let catalog = WithInstalled::new(Arc::new(Damaged));
+        let fault = catalog.fault().map(|fault| fault.to_string());
+        assert_eq!(fault.as_deref(), Some("the copy is damaged"));
+        assert!(!catalog.wants_hints());
+    }
 
     #[test]
     fn tags_of_a_wheel_become_one_name() {

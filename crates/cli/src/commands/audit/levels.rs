@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use cuda_lock_commands::Failure;
 use cuda_lock_constraint::audit::{Code, Finding, Severity};
 use cuda_lock_constraint::name::Name;
 use cuda_lock_formats::manifest::{AuditIgnore, AuditLevel, AuditSettings};
 
 use crate::args::Audit;
-use crate::exit::Exit;
 use crate::output::audit::Report;
 use crate::output::message;
 
@@ -27,8 +27,8 @@ impl Levels {
     /// Flags win over `[audit]` of env.toml.
     ///
     /// # Errors
-    /// [`Exit::BadInput`] for a code that does not exist, after the message is printed.
-    pub fn new(args: &Audit, settings: &AuditSettings) -> Result<Self, Exit> {
+    /// When a code does not exist.
+    pub fn new(args: &Audit, settings: &AuditSettings) -> Result<Self, Failure> {
         let mut by_code = BTreeMap::new();
         for (code, level) in &settings.levels {
             by_code.insert(known(code, "[audit] levels")?, *level.get_ref());
@@ -103,11 +103,10 @@ impl Levels {
     }
 }
 
-fn known(code: &str, place: &str) -> Result<Code, Exit> {
+fn known(code: &str, place: &str) -> Result<Code, Failure> {
     if let Some(code) = Code::find(code) {
         return Ok(code);
     }
-    message::error(format_args!("{place}: there is no code '{code}'"));
-    message::help(format_args!("the codes are {}", all_codes()));
-    Err(Exit::BadInput)
+    Err(Failure::argument(format!("{place}: there is no code '{code}'"))
+        .with_help(format!("the codes are {}", all_codes())))
 }

@@ -3,6 +3,9 @@
 use std::path::Path;
 use std::str::FromStr as _;
 
+use cuda_lock_commands::Failure;
+use cuda_lock_commands::detect::{Host, detect};
+use cuda_lock_commands::plan;
 use cuda_lock_constraint::machine::{Gpu, Libc, Libraries, Machine, Platform};
 use cuda_lock_constraint::rules::image::{Image, parse_image};
 use cuda_lock_constraint::rules::onnx_model::Model;
@@ -12,9 +15,6 @@ use cuda_lock_formats::manifest::{AuditSettings, Manifest, PythonRequest};
 use pep440_rs::Version as Pep440;
 
 use crate::args::Audit;
-use crate::detect::{Host, detect};
-use crate::exit::Exit;
-use crate::output::message;
 
 /// What flags and env.toml say.
 pub struct Given {
@@ -43,8 +43,8 @@ pub struct Given {
 /// Reads the machine. Flags win over env.toml.
 ///
 /// # Errors
-/// [`Exit::BadInput`], after the message is printed.
-pub fn given(args: &Audit) -> Result<Given, Exit> {
+/// When a flag or the file cannot be used.
+pub fn given(args: &Audit) -> Result<Given, Failure> {
     let mut given = match args.machine.as_deref() {
         Some("auto") => of_this_machine(),
         Some(reference) => of_manifest(reference)?,
@@ -87,31 +87,30 @@ pub fn given(args: &Audit) -> Result<Given, Exit> {
     Ok(given)
 }
 
-fn bad(text: &str) -> Exit {
-    message::error(text);
-    Exit::BadInput
+fn bad(text: &str) -> Failure {
+    Failure::argument(text)
 }
 
-fn number(flag: &str, text: &str) -> Result<SystemVersion, Exit> {
+fn number(flag: &str, text: &str) -> Result<SystemVersion, Failure> {
     text.parse().map_err(|why| bad(&format!("{flag}: {why}")))
 }
 
 /// `535.x` stands for some driver of the branch: only what no driver of it can do is reported.
-fn driver(text: &str) -> Result<SystemVersion, Exit> {
+fn driver(text: &str) -> Result<SystemVersion, Failure> {
     match text.strip_suffix(".x") {
         Some(branch) => number("--driver", &format!("{branch}.999")),
         None => number("--driver", text),
     }
 }
 
-fn platform(text: &str) -> Result<Platform, Exit> {
+fn platform(text: &str) -> Result<Platform, Failure> {
     Platform::ALL.into_iter().find(|platform| platform.as_str() == text).ok_or_else(|| {
         let all: Vec<&str> = Platform::ALL.iter().map(|platform| platform.as_str()).collect();
         bad(&format!("--platform: '{text}' is none of {}", all.join(", ")))
     })
 }
 
-fn model(texts: &[String]) -> Result<Model, Exit> {
+fn model(texts: &[String]) -> Result<Model, Failure> {
     let mut model = Model::default();
     for text in texts.iter().flat_map(|text| text.split(',')) {
         let wrong = || bad(&format!("--model: '{text}' is not opset=NUMBER or ir=NUMBER"));
@@ -141,21 +140,17 @@ fn of_this_machine() -> Given {
     }
 }
 
-fn of_manifest(reference: &str) -> Result<Given, Exit> {
+fn of_manifest(reference: &str) -> Result<Given, Failure> {
     let (path, target) = match reference.rsplit_once(':') {
         Some((path, target)) if !Path::new(reference).exists() && !target.contains(['/', '\\']) => {
             (path, Some(target))
         }
         _ => (reference, None),
     };
-    let bytes = fs_err::read(path).map_err(|why| bad(&why.to_string()))?;
-    let shown = |diagnostics| {
-        message::diagnostics(&diagnostics);
-        Exit::BadInput
-    };
-    let manifest = Manifest::parse_bytes(&bytes, path).map_err(shown)?;
+    let bytes = fs_err::read(path).map_err(Failure::system)?;
+    let manifest = Manifest::parse_bytes(&bytes, path)?;
     let spec = manifest.target(target).map_err(|why| bad(&format!("{path}: {why}")))?;
-    let Machine { platform, libc, driver, gpus, .. } = manifest.machine_of(&spec).map_err(shown)?;
+    let Machine { platform, libc, driver, gpus, .. } = manifest.machine_of(&spec)?;
     let python = match spec.python.get_ref() {
         PythonRequest::Version(version) | PythonRequest::FreeThreaded(version) => {
             Some(version.clone())
@@ -172,7 +167,7 @@ fn of_manifest(reference: &str) -> Result<Given, Exit> {
         unknown_gpus: Vec::new(),
         python,
         image,
-        model: crate::plan::model(manifest.model.as_ref()),
+        model: plan::model(manifest.model.as_ref()),
         settings: manifest.audit.clone(),
         remarks: Vec::new(),
     })

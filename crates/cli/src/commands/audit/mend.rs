@@ -61,7 +61,11 @@ impl Auditor<'_> {
             remarks: remarks(&outcome, asked, verdict, &counts),
         };
         let Some(found) = outcome.repair else { return mended };
-        let mut fix = Fix { verified: true, ..Fix::advice(self.summary(asked, &found)) };
+        let mut fix = Fix {
+            verified: true,
+            steps: found.steps.clone(),
+            ..Fix::advice(self.summary(asked, &found))
+        };
         if is_editable(input.kind) {
             match self.text_edits(input, asked, &found) {
                 Ok(written) => {
@@ -200,15 +204,23 @@ impl Auditor<'_> {
         let Some(other) = same else { return Err("the fix takes everything away".to_owned()) };
         self.complete(other);
         let after = audit(&other.question, &*self.catalog);
-        let key = |finding: &Finding| (finding.code, finding.package);
         let errors = |verdict: &Verdict| -> BTreeSet<(Code, Option<Name>)> {
-            verdict.findings.iter().filter(|f| self.levels.is_error(f)).map(key).collect()
+            verdict
+                .findings
+                .iter()
+                .filter(|f| self.levels.is_error(f))
+                .flat_map(Finding::keys)
+                .collect()
         };
         let (old, new) = (errors(before), errors(&after));
-        let cured = found.cured.iter().filter_map(|place| before.findings.get(*place)).map(key);
+        let cured = found
+            .cured
+            .iter()
+            .filter_map(|place| before.findings.get(*place))
+            .flat_map(Finding::keys);
         // What was an error must be gone, and not be called a warning instead.
         let still = after.findings.iter().filter(|finding| finding.severity > Severity::Note);
-        let still: BTreeSet<_> = still.map(key).collect();
+        let still: BTreeSet<_> = still.flat_map(Finding::keys).collect();
         let left: Vec<_> =
             cured.filter(|key| still.contains(key)).chain(new.difference(&old).copied()).collect();
         match left.first() {

@@ -1,16 +1,15 @@
 //! What is judged: files, standard input, folders of installed packages.
 
 use std::collections::BTreeMap;
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
+use cuda_lock_commands::Failure;
 use cuda_lock_formats::input::{
     DiskLoader, FileLoader, Input, LoadError, not_read, read, read_site_packages,
 };
+use cuda_lock_formats::regular::{self, TEXT_LIMIT};
 
 use crate::args::Audit;
-use crate::exit::Exit;
-use crate::output::message;
 
 /// What standard input is called.
 pub const STDIN: &str = "<stdin>";
@@ -51,8 +50,8 @@ impl FileLoader for Overlay {
 /// Everything that is to be judged, in the order of the command line.
 ///
 /// # Errors
-/// When something cannot be read; the reason has been printed.
-pub fn all(args: &Audit) -> Result<Vec<Subject>, Exit> {
+/// When something cannot be read.
+pub fn all(args: &Audit) -> Result<Vec<Subject>, Failure> {
     let mut subjects = Vec::new();
     for path in &args.files {
         subjects.push(of_path(path)?);
@@ -63,53 +62,35 @@ pub fn all(args: &Audit) -> Result<Vec<Subject>, Exit> {
     Ok(subjects)
 }
 
-fn of_path(path: &Path) -> Result<Subject, Exit> {
+fn of_path(path: &Path) -> Result<Subject, Failure> {
     if path.as_os_str() == "-" {
-        let mut bytes = Vec::new();
-        return match std::io::stdin().lock().read_to_end(&mut bytes) {
-            Ok(_) => {
-                understood(&bytes, STDIN)?;
-                Ok(Subject::File { name: STDIN.to_owned(), bytes })
-            }
-            Err(why) => {
-                message::error(format_args!("standard input: {why}"));
-                Err(Exit::BadInput)
-            }
-        };
+        let stdin = std::io::stdin().lock();
+        let bytes =
+            regular::read_stream(stdin, "standard input", TEXT_LIMIT).map_err(Failure::system)?;
+        return understood(bytes, STDIN.to_owned());
     }
     if path.is_dir() {
-        message::error(format_args!("{} is a folder", path.display()));
-        message::help("judge the packages that are installed in it with --site-packages");
-        return Err(Exit::BadInput);
+        return Err(Failure::argument(format!("{} is a folder", path.display()))
+            .with_help("judge the packages that are installed in it with --site-packages"));
     }
     let name = path.display().to_string();
-    let bytes = fs_err::read(path).map_err(|why| {
-        message::error(why);
-        Exit::BadInput
-    })?;
-    understood(&bytes, &name)?;
-    Ok(Subject::File { name, bytes })
+    understood(regular::read_named(path, TEXT_LIMIT).map_err(Failure::system)?, name)
 }
 
-/// Refuses a file of a kind that is not read.
-fn understood(bytes: &[u8], name: &str) -> Result<(), Exit> {
-    let Some(why) = not_read(bytes, name) else { return Ok(()) };
-    message::error(format_args!("{name} is not read: it is {}", why.what));
-    match why.help {
-        Some(help) => message::help(help),
-        None => message::help("the kinds of files that are read stand in `cuda-lock audit --help`"),
-    }
-    Err(Exit::BadInput)
+/// A file, unless it is of a kind that is known and not read.
+fn understood(bytes: Vec<u8>, name: String) -> Result<Subject, Failure> {
+    let Some(why) = not_read(&bytes, &name) else { return Ok(Subject::File { name, bytes }) };
+    let help =
+        why.help.unwrap_or("the kinds of files that are read stand in `cuda-lock audit --help`");
+    Err(Failure::argument(format!("{name} is not read: it is {}", why.what)).with_help(help))
 }
 
 /// The folder itself, or the site-packages of the environment that it is.
-fn of_folder(path: &Path) -> Result<Subject, Exit> {
+fn of_folder(path: &Path) -> Result<Subject, Failure> {
     let wrong = |text: String| {
-        message::error(text);
-        message::help(
+        Err(Failure::argument(text).with_help(
             "name the folder that pip installs into: python -c \"import site; print(site.getsitepackages())\"",
-        );
-        Err(Exit::BadInput)
+        ))
     };
     if !path.is_dir() {
         return wrong(format!("--site-packages: {} is no folder", path.display()));

@@ -3,15 +3,16 @@
 use std::io::Write as _;
 use std::path::Path;
 
+use cuda_lock_commands::Failure;
+use cuda_lock_constraint::secret::redact;
 use cuda_lock_formats::atomic::{Output, write_all};
 use cuda_lock_formats::input::decode;
+use cuda_lock_formats::regular::{self, TEXT_LIMIT};
 use similar::TextDiff;
 
 use super::subject::{Overlay, STDIN};
 use crate::args::{Audit, AuditFormat};
-use crate::exit::Exit;
 use crate::output::audit::Report;
-use crate::output::message;
 
 /// Whether standard input is judged.
 pub fn has_stdin(args: &Audit) -> bool {
@@ -21,12 +22,9 @@ pub fn has_stdin(args: &Audit) -> bool {
 /// Refuses flags that want the same standard output.
 ///
 /// # Errors
-/// [`Exit::BadInput`], after the message is printed.
-pub fn check(args: &Audit) -> Result<(), Exit> {
-    let refuse = |text: &str| {
-        message::error(text);
-        Err(Exit::BadInput)
-    };
+/// When two of them do.
+pub fn check(args: &Audit) -> Result<(), Failure> {
+    let refuse = |text: &str| Err(Failure::argument(text));
     if args.diff && args.format != AuditFormat::Text {
         return refuse("--diff prints a difference: --format cannot change that");
     }
@@ -60,31 +58,26 @@ pub fn changes(overlay: &Overlay, report: &mut Report) {
 /// Writes every file that a fix changes: all of them, or none.
 ///
 /// # Errors
-/// [`Exit::BadInput`] when a file is not what it was when it was read, or cannot be written.
-pub fn write(overlay: &Overlay) -> Result<(), Exit> {
+/// When a file is not what it was when it was read, or cannot be written.
+pub fn write(overlay: &Overlay) -> Result<(), Failure> {
     let files = overlay.files.iter().filter(|(name, (old, new))| *name != STDIN && old != new);
     let mut outputs = Vec::new();
     for (name, (old, new)) in files {
         let path = Path::new(name);
-        match fs_err::read(path) {
+        match regular::read(path, TEXT_LIMIT) {
             Ok(now) if now == *old => outputs.push(Output { path, content: new }),
             Ok(_) => {
-                message::error(format_args!(
+                return Err(Failure::system(format!(
                     "{name} has changed since it was read; nothing was written"
-                ));
-                message::help("run the command again");
-                return Err(Exit::BadInput);
+                ))
+                .with_help("run the command again"));
             }
             Err(why) => {
-                message::error(format_args!("{why}; nothing was written"));
-                return Err(Exit::BadInput);
+                return Err(Failure::system(format!("{why}; nothing was written")));
             }
         }
     }
-    write_all(&outputs).map(|_| ()).map_err(|why| {
-        message::error(why);
-        Exit::BadInput
-    })
+    write_all(&outputs).map(|_| ()).map_err(Failure::system)
 }
 
 /// Writes what standard input became.
@@ -101,7 +94,9 @@ pub fn diff(overlay: &Overlay) {
         let shown = name.replace('\\', "/");
         let diff = TextDiff::from_lines(&old, &new);
         let mut unified = diff.unified_diff();
-        let _ = write!(out, "{}", unified.header(&format!("a/{shown}"), &format!("b/{shown}")));
+        let text = unified.header(&format!("a/{shown}"), &format!("b/{shown}")).to_string();
+        // Every byte as it is, so that the patch applies, except for secrets.
+        let _ = write!(out, "{}", redact(&text));
     }
 }
 
@@ -123,12 +118,12 @@ mod tests {
         let name = path.display().to_string();
         std::fs::write(&path, "torch==2.2.2\n").expect("written");
         let fixed = overlay(&name, "torch==2.2.1\n", "torch==2.3.0\n");
-        assert_eq!(write(&fixed), Err(Exit::BadInput));
+        assert!(matches!(write(&fixed), Err(Failure::System { .. })));
         assert_eq!(std::fs::read_to_string(&path).expect("read"), "torch==2.2.2\n");
-        assert_eq!(write(&overlay(&name, "torch==2.2.2\n", "torch==2.3.0\n")), Ok(()));
+        assert!(write(&overlay(&name, "torch==2.2.2\n", "torch==2.3.0\n")).is_ok());
         assert_eq!(std::fs::read_to_string(&path).expect("read"), "torch==2.3.0\n");
         let gone = folder.path().join("gone.txt").display().to_string();
-        assert_eq!(write(&overlay(&gone, "a", "b")), Err(Exit::BadInput));
+        assert!(write(&overlay(&gone, "a", "b")).is_err());
         assert_eq!(std::fs::read_dir(folder.path()).expect("listed").count(), 1, "no leftovers");
     }
 }

@@ -15,6 +15,7 @@ struct Shape<'a> {
     unchecked: Vec<&'a String>,
     changed: &'a [String],
     remarks: Vec<&'a String>,
+    steps: Vec<&'a String>,
 }
 
 #[derive(Serialize)]
@@ -22,6 +23,7 @@ struct Entry<'a> {
     code: &'a str,
     severity: &'a str,
     package: Option<&'a str>,
+    sharing: Vec<&'a str>,
     message: &'a str,
     file: &'a str,
     line: Option<usize>,
@@ -42,6 +44,7 @@ struct Fix<'a> {
     text: &'a str,
     edits: &'a [super::PlacedEdit],
     command: Option<&'a str>,
+    steps: &'a [String],
     verified: bool,
 }
 
@@ -57,6 +60,7 @@ fn text(report: &Report) -> serde_json::Result<String> {
         code: finding.code.as_str(),
         severity: finding.severity.as_str(),
         package: finding.package.map(|name| name.as_str()),
+        sharing: finding.sharing.iter().map(|name| name.as_str()).collect(),
         message: &finding.message,
         file: report.file(finding).0,
         line: finding.position.map(|position| position.0),
@@ -71,6 +75,7 @@ fn text(report: &Report) -> serde_json::Result<String> {
             text: &fix.text,
             edits: &fix.edits,
             command: fix.command.as_deref(),
+            steps: &fix.steps,
             verified: fix.verified,
         }),
     });
@@ -82,5 +87,6 @@ fn text(report: &Report) -> serde_json::Result<String> {
         unchecked: report.unchecked.iter().collect(),
         changed: &report.changes,
         remarks: report.remarks.iter().collect(),
+        steps: report.steps.iter().collect(),
     })
 }

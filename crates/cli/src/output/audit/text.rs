@@ -37,6 +37,13 @@ fn text(report: &Report, style: Style) -> String {
     for remark in &report.remarks {
         let _ = writeln!(out, "{remark}");
     }
+    if !report.steps.is_empty() {
+        out.push_str("Before it runs:\n");
+        for step in &report.steps {
+            let _ = writeln!(out, "  - {step}");
+        }
+        out.push('\n');
+    }
     let _ = writeln!(out, "{}", summary(report));
     if !report.unchecked.is_empty() {
         out.push_str("\nNot judged:\n");
@@ -62,6 +69,14 @@ fn fixes(report: &Report, out: &mut String) {
     let commands: BTreeSet<&String> = found.iter().filter_map(|fix| fix.command.as_ref()).collect();
     for command in commands {
         let _ = writeln!(out, "run: {command}\n");
+    }
+    let steps: BTreeSet<&String> = found.iter().flat_map(|fix| &fix.steps).collect();
+    if !steps.is_empty() {
+        out.push_str("and then, for the libraries to be found:\n");
+        for step in steps {
+            let _ = writeln!(out, "  - {step}");
+        }
+        out.push('\n');
     }
 }
 

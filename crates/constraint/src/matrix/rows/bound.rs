@@ -1,15 +1,21 @@
 //! `matrices/bound.toml`.
 
+use pep440_rs::VersionSpecifiers;
 use serde::{Deserialize, Serialize};
+
+use super::table::{NamedRows, Row, Span};
+use crate::machine::Platform;
+use crate::name::Name;
+use crate::version::SystemVersion;
 
 /// The whole file.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct File {
     /// Distributions that use one CUDA major version.
-    pub bound: Vec<Bound>,
+    pub bound: NamedRows<Bound>,
     /// Releases without GPU code.
-    pub cpu_only: Vec<CpuOnly>,
+    pub cpu_only: NamedRows<CpuOnly>,
 }
 
 /// Releases that have no GPU code on a platform.
@@ -17,11 +23,11 @@ pub struct File {
 #[serde(deny_unknown_fields)]
 pub struct CpuOnly {
     /// The distribution.
-    pub name: String,
+    pub name: Name,
     /// PEP 440 specifiers.
-    pub versions: String,
+    pub versions: VersionSpecifiers,
     /// Platforms, as env.toml writes them; empty for all.
-    pub platforms: Vec<String>,
+    pub platforms: Vec<Platform>,
     /// The fact in words.
     pub text: String,
     /// What to do, in words.
@@ -35,19 +41,17 @@ pub struct CpuOnly {
 #[serde(deny_unknown_fields)]
 pub struct Bound {
     /// The distribution.
-    pub name: String,
-    /// First version.
-    pub from: String,
-    /// Last version known; inclusive.
-    pub to: String,
+    pub name: Name,
+    /// The releases.
+    pub span: Span,
     /// Platforms, as env.toml writes them; empty for all.
-    pub platforms: Vec<String>,
+    pub platforms: Vec<Platform>,
     /// CUDA major version.
     #[serde(default)]
     pub cuda_major: Option<u64>,
     /// Lowest cuDNN, if it uses one; any newer one of that major version does.
     #[serde(default)]
-    pub cudnn: Option<String>,
+    pub cudnn: Option<SystemVersion>,
     /// Whether it does without them, and only must not meet others.
     pub if_present: bool,
     /// Whether the row speaks of the libraries of the system, which only count where the system supplies them.
@@ -67,4 +71,20 @@ pub struct Bound {
     pub symptom: Option<String>,
     /// Public sources.
     pub source: Vec<String>,
+}
+
+rows!(CpuOnly);
+named!(CpuOnly, Bound);
+
+impl Row for Bound {
+    fn span(&self) -> Option<&Span> {
+        Some(&self.span)
+    }
+
+    fn subjects(&self) -> Vec<String> {
+        let all = Platform::ALL;
+        let platforms = if self.platforms.is_empty() { &all[..] } else { &self.platforms };
+        let of = if self.system { " with the libraries of the system" } else { "" };
+        platforms.iter().map(|platform| format!("{} on {platform}{of}", self.name)).collect()
+    }
 }

@@ -1,15 +1,20 @@
 //! `matrices/broken.toml`.
 
+use pep440_rs::{Version, VersionSpecifiers};
 use serde::{Deserialize, Serialize};
+
+use super::table::NamedRows;
+use crate::machine::Platform;
+use crate::name::Name;
 
 /// The whole file.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct File {
     /// Releases that cannot work.
-    pub release: Vec<Release>,
+    pub release: NamedRows<Release>,
     /// Releases that were deleted from PyPI.
-    pub deleted: Vec<Deleted>,
+    pub deleted: NamedRows<Deleted>,
 }
 
 /// Releases that cannot work.
@@ -17,11 +22,11 @@ pub struct File {
 #[serde(deny_unknown_fields)]
 pub struct Release {
     /// The distribution.
-    pub name: String,
+    pub name: Name,
     /// PEP 440 specifiers.
-    pub versions: String,
+    pub versions: VersionSpecifiers,
     /// Platforms, as env.toml writes them; empty for all.
-    pub platforms: Vec<String>,
+    pub platforms: Vec<Platform>,
     /// Only from this index.
     #[serde(default)]
     pub origin: Option<String>,
@@ -39,9 +44,12 @@ pub struct Release {
 #[serde(deny_unknown_fields)]
 pub struct Deleted {
     /// The distribution.
-    pub name: String,
+    pub name: Name,
     /// The release.
-    pub version: String,
+    pub version: Version,
     /// Public sources.
     pub source: Vec<String>,
 }
+
+rows!(Release, Deleted);
+named!(Release, Deleted);

@@ -1,21 +1,26 @@
 //! `matrices/companions.toml`.
 
+use pep440_rs::{Version, VersionSpecifiers};
 use serde::{Deserialize, Serialize};
+
+use super::table::{NamedRows, Span};
+use crate::name::Name;
+use crate::version::SystemVersion;
 
 /// The whole file.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct File {
     /// How distributions are tied to the accelerator of torch.
-    pub family: Vec<Family>,
+    pub family: NamedRows<Family>,
     /// The torch of releases that do not name it.
-    pub torch: Vec<Torch>,
+    pub torch: NamedRows<Torch>,
     /// Distributions with kernels for a list of CUDA versions.
-    pub cuda_choice: Vec<CudaChoice>,
+    pub cuda_choice: NamedRows<CudaChoice>,
     /// Extensions whose source archive fetches a wheel for the torch that is there.
-    pub prebuilt: Vec<Prebuilt>,
+    pub prebuilt: NamedRows<Prebuilt>,
     /// Extensions of which the index has only the source archive, or a build without its kernels.
-    pub elsewhere: Vec<Elsewhere>,
+    pub elsewhere: NamedRows<Elsewhere>,
 }
 
 /// The torch releases that the wheels of an extension were compiled against.
@@ -23,13 +28,11 @@ pub struct File {
 #[serde(deny_unknown_fields)]
 pub struct Prebuilt {
     /// The distribution.
-    pub name: String,
-    /// First release.
-    pub from: String,
-    /// Last release; inclusive.
-    pub to: String,
+    pub name: Name,
+    /// The releases.
+    pub span: Span,
     /// Torch releases, pre-releases among them.
-    pub torch: Vec<String>,
+    pub torch: Vec<Version>,
     /// What people see with another torch.
     #[serde(default)]
     pub symptom: Option<String>,
@@ -42,7 +45,7 @@ pub struct Prebuilt {
 #[serde(deny_unknown_fields)]
 pub struct Elsewhere {
     /// The distribution.
-    pub name: String,
+    pub name: Name,
     /// What is missing on the index, in words.
     pub text: String,
     /// Where the wheels are, in words.
@@ -58,7 +61,7 @@ pub struct Elsewhere {
 #[serde(deny_unknown_fields)]
 pub struct Family {
     /// The distribution.
-    pub name: String,
+    pub name: Name,
     /// How.
     pub tied: Tied,
     /// Whether every file on a PyTorch index carries `+BACKEND`.
@@ -87,11 +90,14 @@ pub enum Tied {
 #[serde(deny_unknown_fields)]
 pub struct Torch {
     /// The distribution.
-    pub name: String,
+    pub name: Name,
     /// The release.
-    pub version: String,
+    pub version: Version,
     /// PEP 440 specifiers on torch.
-    pub torch: String,
+    pub torch: VersionSpecifiers,
+    /// CUDA version of its build on PyPI for Linux, where it compares `major.minor` with that of torch.
+    #[serde(default)]
+    pub cuda: Option<SystemVersion>,
     /// CUDA major version of its build on PyPI for Linux, where the torch range does not tell.
     #[serde(default)]
     pub cuda_major: Option<u64>,
@@ -109,13 +115,11 @@ pub struct Torch {
 #[serde(deny_unknown_fields)]
 pub struct CudaChoice {
     /// The distribution.
-    pub name: String,
-    /// First version.
-    pub from: String,
-    /// Last version known; inclusive.
-    pub to: String,
+    pub name: Name,
+    /// The releases.
+    pub span: Span,
     /// The CUDA versions.
-    pub cuda: Vec<String>,
+    pub cuda: Vec<SystemVersion>,
     /// Whether a version that is not in the list is refused.
     pub exact: bool,
     /// What people see otherwise.
@@ -124,3 +128,8 @@ pub struct CudaChoice {
     /// Public sources.
     pub source: Vec<String>,
 }
+
+rows!(Family, Torch, Elsewhere);
+spans!(Prebuilt, name);
+spans!(CudaChoice, name);
+named!(Prebuilt, Elsewhere, Family, Torch, CudaChoice);

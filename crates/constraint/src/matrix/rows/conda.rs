@@ -1,23 +1,28 @@
 //! `matrices/conda.toml`.
 
+use pep440_rs::{Version, VersionSpecifiers};
 use serde::{Deserialize, Serialize};
+
+use super::table::{Rows, Span};
+use crate::name::Name;
+use crate::version::SystemVersion;
 
 /// The whole file.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct File {
     /// Conda packages and the distributions that they are.
-    pub package: Vec<Package>,
+    pub package: Rows<Package>,
     /// The last releases of channels that ended.
-    pub ended: Vec<Ended>,
+    pub ended: Rows<Ended>,
     /// What selects the CUDA build.
-    pub selector: Vec<Selector>,
+    pub selector: Rows<Selector>,
     /// Packages for the CPU only.
-    pub cpu_only: Vec<CpuOnly>,
+    pub cpu_only: Rows<CpuOnly>,
     /// Channels that do not look at the driver.
-    pub unaware: Vec<Unaware>,
+    pub unaware: Rows<Unaware>,
     /// Channels that a package needs beside its own.
-    pub needs: Vec<Needs>,
+    pub needs: Rows<Needs>,
 }
 
 /// A conda package and the distribution that it is.
@@ -27,7 +32,7 @@ pub struct Package {
     /// The conda package.
     pub name: String,
     /// The distribution.
-    pub distribution: String,
+    pub distribution: Name,
     /// Public sources.
     pub source: Vec<String>,
 }
@@ -41,7 +46,7 @@ pub struct Ended {
     /// The package.
     pub package: String,
     /// Its last version.
-    pub last: String,
+    pub last: Version,
     /// Public sources.
     pub source: Vec<String>,
 }
@@ -52,14 +57,12 @@ pub struct Ended {
 pub struct Selector {
     /// The channel.
     pub channel: String,
-    /// First release of pytorch.
-    pub from: String,
-    /// Last release; inclusive.
-    pub to: String,
+    /// The releases.
+    pub span: Span,
     /// The package whose version selects.
     pub package: String,
     /// The CUDA versions for which there are builds.
-    pub cuda: Vec<String>,
+    pub cuda: Vec<SystemVersion>,
     /// Public sources.
     pub source: Vec<String>,
 }
@@ -73,7 +76,7 @@ pub struct CpuOnly {
     /// The package.
     pub package: String,
     /// PEP 440 specifiers of those releases.
-    pub versions: String,
+    pub versions: VersionSpecifiers,
     /// The fact in words.
     pub text: String,
     /// Public sources.
@@ -105,3 +108,6 @@ pub struct Needs {
     /// Public sources.
     pub source: Vec<String>,
 }
+
+rows!(Package, Ended, CpuOnly, Unaware, Needs);
+spans!(Selector, channel);

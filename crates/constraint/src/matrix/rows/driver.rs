@@ -2,20 +2,23 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::table::Rows;
+use crate::version::SystemVersion;
+
 /// The whole file.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct File {
     /// Driver branches, ascending.
-    pub branch: Vec<Branch>,
+    pub branch: Rows<Branch>,
     /// Lowest driver for a CUDA version, or for every toolkit of a CUDA major version.
-    pub floor: Vec<Floor>,
+    pub floor: Rows<Floor>,
     /// Who may use forward-compatibility packages.
     pub forward: Forward,
     /// Forward-compatibility packages, by ascending CUDA version.
-    pub forward_package: Vec<ForwardPackage>,
+    pub forward_package: Rows<ForwardPackage>,
     /// Packages of the operating system that bring a driver.
-    pub package: Vec<SystemPackage>,
+    pub package: Rows<SystemPackage>,
 }
 
 /// Packages of the operating system that bring a Linux driver.
@@ -39,12 +42,12 @@ pub struct Branch {
     /// The number of the branch, 535 for R535.
     pub branch: u64,
     /// The CUDA version that its drivers report.
-    pub cuda: String,
+    pub cuda: SystemVersion,
     /// Its first Linux driver.
-    pub linux: String,
+    pub linux: SystemVersion,
     /// Its first Windows driver, where one is published.
     #[serde(default)]
-    pub windows: Option<String>,
+    pub windows: Option<SystemVersion>,
     /// Public sources.
     pub source: Vec<String>,
 }
@@ -54,11 +57,11 @@ pub struct Branch {
 #[serde(deny_unknown_fields)]
 pub struct Floor {
     /// A CUDA major version (`12`), or one version that has a number of its own (`10.2`).
-    pub cuda: String,
+    pub cuda: SystemVersion,
     /// Lowest Linux driver.
-    pub linux: String,
+    pub linux: SystemVersion,
     /// Lowest Windows driver.
-    pub windows: String,
+    pub windows: SystemVersion,
     /// Public sources.
     pub source: Vec<String>,
 }
@@ -84,7 +87,7 @@ pub struct Forward {
 #[serde(deny_unknown_fields)]
 pub struct ForwardPackage {
     /// The CUDA version that it brings.
-    pub cuda: String,
+    pub cuda: SystemVersion,
     /// The driver branches that it works on.
     pub branches: Vec<u64>,
     /// Those of them on which only data-center GPUs are listed.
@@ -93,3 +96,5 @@ pub struct ForwardPackage {
     /// Public sources.
     pub source: Vec<String>,
 }
+
+rows!(Branch, Floor, ForwardPackage, SystemPackage);

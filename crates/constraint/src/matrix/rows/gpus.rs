@@ -2,14 +2,17 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::table::Rows;
+use crate::version::SystemVersion;
+
 /// The whole file.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct File {
     /// Compute capabilities, ascending.
-    pub capability: Vec<Capability>,
+    pub capability: Rows<Capability>,
     /// Family-specific targets.
-    pub family: Vec<Family>,
+    pub family: Rows<Family>,
 }
 
 /// A compute capability.
@@ -17,15 +20,15 @@ pub struct File {
 #[serde(deny_unknown_fields)]
 pub struct Capability {
     /// The capability, such as `8.6`.
-    pub capability: String,
+    pub capability: SystemVersion,
     /// The architecture's name.
     pub architecture: String,
     /// The first CUDA version that targets it; unset when that is older than this file.
     #[serde(default)]
-    pub first_cuda: Option<String>,
+    pub first_cuda: Option<SystemVersion>,
     /// The last CUDA version that targets it; unset while it is supported.
     #[serde(default)]
-    pub last_cuda: Option<String>,
+    pub last_cuda: Option<SystemVersion>,
     /// The first driver branch that runs it; unset when that is older than this file.
     #[serde(default)]
     pub first_branch: Option<u64>,
@@ -46,7 +49,9 @@ pub struct Family {
     /// The target without its prefix, such as `100f`.
     pub target: String,
     /// The capabilities.
-    pub capabilities: Vec<String>,
+    pub capabilities: Vec<SystemVersion>,
     /// Public sources.
     pub source: Vec<String>,
 }
+
+rows!(Capability, Family);

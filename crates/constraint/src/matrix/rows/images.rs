@@ -2,20 +2,23 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::table::Rows;
+use crate::version::SystemVersion;
+
 /// The whole file.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct File {
     /// Tags that exist, by ascending CUDA version.
-    pub image: Vec<Image>,
+    pub image: Rows<Image>,
     /// The cuDNN in the `cudnn` flavours.
-    pub cudnn: Vec<Cudnn>,
+    pub cudnn: Rows<Cudnn>,
     /// Drivers older than the image's CUDA on which it starts all the same.
-    pub requirement: Vec<Requirement>,
+    pub requirement: Rows<Requirement>,
     /// Operating systems of the images.
-    pub os: Vec<Os>,
+    pub os: Rows<Os>,
     /// Images of others.
-    pub vendor: Vec<Vendor>,
+    pub vendor: Rows<Vendor>,
 }
 
 /// An image repository whose tags tell what is inside.
@@ -41,7 +44,7 @@ pub struct Vendor {
 #[serde(deny_unknown_fields)]
 pub struct Image {
     /// The CUDA version as the tags write it.
-    pub cuda: String,
+    pub cuda: SystemVersion,
     /// The operating systems as the tags write them.
     pub os: Vec<String>,
     /// The flavours as the tags write them; empty when they are not known.
@@ -62,9 +65,9 @@ pub struct Image {
 #[serde(deny_unknown_fields)]
 pub struct Cudnn {
     /// The CUDA version as the tags write it.
-    pub cuda: String,
+    pub cuda: SystemVersion,
     /// The cuDNN version.
-    pub cudnn: String,
+    pub cudnn: SystemVersion,
     /// The operating systems.
     pub os: Vec<String>,
     /// Processors, as container registries name them.
@@ -78,7 +81,7 @@ pub struct Cudnn {
 #[serde(deny_unknown_fields)]
 pub struct Requirement {
     /// The CUDA versions as the tags write them.
-    pub cuda: Vec<String>,
+    pub cuda: Vec<SystemVersion>,
     /// The operating systems; empty: all.
     #[serde(default)]
     pub os: Vec<String>,
@@ -104,10 +107,12 @@ pub struct Os {
     /// As the tags write it.
     pub name: String,
     /// Its C library.
-    pub glibc: String,
+    pub glibc: SystemVersion,
     /// The Python that its package manager installs as `python3`.
     #[serde(default)]
-    pub python: Option<String>,
+    pub python: Option<SystemVersion>,
     /// Public sources.
     pub source: Vec<String>,
 }
+
+rows!(Image, Cudnn, Requirement, Os, Vendor);

@@ -1,21 +1,25 @@
 //! `matrices/indexes.toml`.
 
+use pep440_rs::{Version, VersionSpecifiers};
 use serde::{Deserialize, Serialize};
+
+use super::table::{NamedRows, Rows};
+use crate::name::Name;
 
 /// The whole file.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct File {
     /// Public indexes.
-    pub index: Vec<Index>,
+    pub index: Rows<Index>,
     /// Wheels that an index lost.
-    pub lost: Vec<Lost>,
+    pub lost: Rows<Lost>,
     /// Releases that are on another index than PyPI.
-    pub only_there: Vec<OnlyThere>,
+    pub only_there: NamedRows<OnlyThere>,
     /// Everything that some indexes may list.
-    pub listing: Vec<Listing>,
+    pub listing: Rows<Listing>,
     /// How long nightly builds are kept.
-    pub nightly: Vec<Nightly>,
+    pub nightly: Rows<Nightly>,
 }
 
 /// Everything that an index may list.
@@ -27,7 +31,7 @@ pub struct Listing {
     /// The fact in words.
     pub text: String,
     /// The distributions.
-    pub names: Vec<String>,
+    pub names: Vec<Name>,
     /// Public sources.
     pub source: Vec<String>,
 }
@@ -53,9 +57,9 @@ pub struct Nightly {
 #[serde(deny_unknown_fields)]
 pub struct OnlyThere {
     /// The distribution.
-    pub name: String,
+    pub name: Name,
     /// PEP 440 specifiers.
-    pub versions: String,
+    pub versions: VersionSpecifiers,
     /// Where they are, in words.
     pub text: String,
     /// Public sources.
@@ -71,11 +75,11 @@ pub struct Lost {
     /// The backends whose index it is; empty where it has none.
     pub backends: Vec<String>,
     /// PEP 440 specifiers of the torch releases that pin it.
-    pub torch: String,
+    pub torch: VersionSpecifiers,
     /// The distribution.
-    pub wheel: String,
+    pub wheel: Name,
     /// The version.
-    pub version: String,
+    pub version: Version,
     /// The fact in words.
     pub text: String,
     /// Public sources.
@@ -99,7 +103,7 @@ pub struct Index {
     /// How its pages look.
     pub format: Format,
     /// What is taken from it; empty for everything.
-    pub distributions: Vec<String>,
+    pub distributions: Vec<Name>,
     /// Backends that are known to exist.
     pub backends: Vec<String>,
     /// Backends whose builds it once listed, and lists no more.
@@ -146,3 +150,6 @@ pub enum Format {
     /// One page with links to files.
     Flat,
 }
+
+rows!(Index, Lost, OnlyThere, Listing, Nightly);
+named!(OnlyThere);

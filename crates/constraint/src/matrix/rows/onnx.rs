@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::table::{NamedRows, Rows, Span};
+use crate::name::Name;
+
 pub use super::onnxruntime::Symptom;
 
 /// The whole file.
@@ -9,27 +12,25 @@ pub use super::onnxruntime::Symptom;
 #[serde(deny_unknown_fields)]
 pub struct File {
     /// What onnxruntime reads.
-    pub runtime: Vec<Runtime>,
+    pub runtime: Rows<Runtime>,
     /// What `torch.onnx.export` writes.
-    pub exporter: Vec<Exporter>,
+    pub exporter: Rows<Exporter>,
     /// IR version by opset.
-    pub opset_ir: Vec<OpsetIr>,
+    pub opset_ir: Rows<OpsetIr>,
     /// What the onnx package knows.
-    pub library: Vec<Library>,
+    pub library: Rows<Library>,
     /// Models that wheels carry.
-    pub shipped: Vec<Shipped>,
+    pub shipped: NamedRows<Shipped>,
     /// What people see.
-    pub symptom: Vec<Symptom>,
+    pub symptom: Rows<Symptom>,
 }
 
 /// Highest opset and IR version that a release reads.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Runtime {
-    /// First version.
-    pub from: String,
-    /// Last version known; inclusive.
-    pub to: String,
+    /// The releases.
+    pub span: Span,
     /// Highest ai.onnx opset.
     pub max_opset: u64,
     /// Highest IR version.
@@ -42,10 +43,8 @@ pub struct Runtime {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Exporter {
-    /// First version.
-    pub from: String,
-    /// Last version known; inclusive.
-    pub to: String,
+    /// The releases.
+    pub span: Span,
     /// Without a wish.
     pub default_opset: u64,
     /// At most.
@@ -73,10 +72,8 @@ pub struct OpsetIr {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Library {
-    /// First version.
-    pub from: String,
-    /// Last version known; inclusive.
-    pub to: String,
+    /// The releases.
+    pub span: Span,
     /// Newest opset.
     pub opset: u64,
     /// Newest IR version.
@@ -90,13 +87,18 @@ pub struct Library {
 #[serde(deny_unknown_fields)]
 pub struct Shipped {
     /// The distribution.
-    pub name: String,
-    /// First release.
-    pub from: String,
-    /// Last release known; inclusive.
-    pub to: String,
+    pub name: Name,
+    /// The releases.
+    pub span: Span,
     /// The highest IR version among them.
     pub ir: u64,
     /// Public sources.
     pub source: Vec<String>,
 }
+
+rows!(OpsetIr);
+spans!(Runtime);
+spans!(Exporter);
+spans!(Library);
+spans!(Shipped, name);
+named!(Shipped);

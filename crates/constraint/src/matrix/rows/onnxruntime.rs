@@ -1,6 +1,10 @@
 //! `matrices/onnxruntime.toml`.
 
+use pep440_rs::VersionSpecifiers;
 use serde::{Deserialize, Serialize};
+
+use super::table::{Rows, Span};
+use crate::name::Name;
 
 pub use super::torch::MachineCode;
 
@@ -9,17 +13,17 @@ pub use super::torch::MachineCode;
 #[serde(deny_unknown_fields)]
 pub struct File {
     /// CUDA and cuDNN by origin.
-    pub build: Vec<Build>,
+    pub build: Rows<Build>,
     /// Libraries of the CUDA provider.
-    pub libraries: Vec<Libraries>,
+    pub libraries: Rows<Libraries>,
     /// The wheels that bring them.
-    pub wheel: Vec<Wheel>,
+    pub wheel: Rows<Wheel>,
     /// Code for GPUs, by origin.
-    pub machine_code: Vec<MachineCode>,
+    pub machine_code: Rows<MachineCode>,
     /// The TensorRT of the TensorRT provider.
-    pub tensorrt: Vec<TensorRt>,
+    pub tensorrt: Rows<TensorRt>,
     /// What people see.
-    pub symptom: Vec<Symptom>,
+    pub symptom: Rows<Symptom>,
     /// What a provider that cannot load does.
     pub silent_fallback: SilentFallback,
 }
@@ -30,10 +34,8 @@ pub struct File {
 pub struct Build {
     /// Name of the index.
     pub origin: String,
-    /// First version.
-    pub from: String,
-    /// Last version known; inclusive.
-    pub to: String,
+    /// The releases.
+    pub span: Span,
     /// CUDA major version.
     pub cuda_major: u64,
     /// cuDNN major version.
@@ -49,10 +51,8 @@ pub struct Build {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Libraries {
-    /// First version.
-    pub from: String,
-    /// Last version known; inclusive.
-    pub to: String,
+    /// The releases.
+    pub span: Span,
     /// Components that must be in the process first.
     pub linked: Vec<String>,
     /// Components that are opened when needed.
@@ -90,9 +90,9 @@ pub struct Wheel {
     #[serde(default)]
     pub cudnn_major: Option<u64>,
     /// The distribution.
-    pub wheel: String,
+    pub wheel: Name,
     /// PEP 440 specifiers.
-    pub specifier: String,
+    pub specifier: VersionSpecifiers,
     /// Its (first) library on Linux.
     pub soname: String,
     /// Where it installs, in site-packages.
@@ -107,14 +107,12 @@ pub struct Wheel {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TensorRt {
-    /// First version.
-    pub from: String,
-    /// Last version known; inclusive.
-    pub to: String,
+    /// The releases.
+    pub span: Span,
     /// TensorRT major version.
     pub major: u64,
     /// Distributions that bring TensorRT.
-    pub wheels: Vec<String>,
+    pub wheels: Vec<Name>,
     /// What people see otherwise.
     pub symptom: String,
     /// Public sources.
@@ -142,3 +140,8 @@ pub struct SilentFallback {
     /// Public sources.
     pub source: Vec<String>,
 }
+
+rows!(Wheel, Symptom);
+spans!(Build, origin);
+spans!(Libraries);
+spans!(TensorRt);

@@ -1,15 +1,20 @@
 //! `matrices/opens.toml`.
 
+use pep440_rs::Version;
 use serde::{Deserialize, Serialize};
+
+use super::table::{NamedRows, Row, Span};
+use crate::machine::Platform;
+use crate::name::Name;
 
 /// The whole file.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct File {
     /// Distributions that open libraries which their METADATA does not bring.
-    pub opens: Vec<Opens>,
+    pub opens: NamedRows<Opens>,
     /// Distributions whose GPU code is in another one.
-    pub alone: Vec<Alone>,
+    pub alone: NamedRows<Alone>,
 }
 
 /// A distribution that runs on the CPU unless another one is beside it.
@@ -17,11 +22,11 @@ pub struct File {
 #[serde(deny_unknown_fields)]
 pub struct Alone {
     /// The distribution.
-    pub name: String,
+    pub name: Name,
     /// First version of which this holds.
-    pub from: String,
+    pub from: Version,
     /// The distributions with its GPU code: one of them is enough.
-    pub unless: Vec<String>,
+    pub unless: Vec<Name>,
     /// The fact in words, to follow the name and version.
     pub text: String,
     /// What to do, in words.
@@ -35,13 +40,11 @@ pub struct Alone {
 #[serde(deny_unknown_fields)]
 pub struct Opens {
     /// The distribution.
-    pub name: String,
-    /// First version.
-    pub from: String,
-    /// Last version known; inclusive.
-    pub to: String,
+    pub name: Name,
+    /// The releases.
+    pub span: Span,
     /// Platforms, as env.toml writes them.
-    pub platforms: Vec<String>,
+    pub platforms: Vec<Platform>,
     /// The CUDA major version whose wheels supply the libraries.
     #[serde(default)]
     pub cuda_major: Option<u64>,
@@ -58,4 +61,17 @@ pub struct Opens {
     pub symptom: String,
     /// Public sources.
     pub source: Vec<String>,
+}
+
+rows!(Alone);
+named!(Alone, Opens);
+
+impl Row for Opens {
+    fn span(&self) -> Option<&Span> {
+        Some(&self.span)
+    }
+
+    fn subjects(&self) -> Vec<String> {
+        self.platforms.iter().map(|platform| format!("{} on {platform}", self.name)).collect()
+    }
 }

@@ -1,19 +1,23 @@
 //! `matrices/owners.toml`.
 
+use pep440_rs::VersionSpecifiers;
 use serde::{Deserialize, Serialize};
+
+use super::table::{NamedRows, Rows};
+use crate::name::Name;
 
 /// The whole file.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct File {
     /// Import packages with one owner.
-    pub owner: Vec<Owner>,
+    pub owner: Rows<Owner>,
     /// Releases that own another import package instead.
-    pub moved: Vec<Moved>,
+    pub moved: NamedRows<Moved>,
     /// Distributions that require a certain owner.
-    pub dependent: Vec<Dependent>,
+    pub dependent: NamedRows<Dependent>,
     /// Distributions that install an owner when they run.
-    pub installs: Vec<Installs>,
+    pub installs: NamedRows<Installs>,
 }
 
 /// A distribution that installs an owner when it runs.
@@ -21,9 +25,9 @@ pub struct File {
 #[serde(deny_unknown_fields)]
 pub struct Installs {
     /// The distribution.
-    pub name: String,
+    pub name: Name,
     /// The owner it installs.
-    pub installs: String,
+    pub installs: Name,
     /// The fact in words.
     pub text: String,
     /// What to do, in words.
@@ -37,9 +41,9 @@ pub struct Installs {
 #[serde(deny_unknown_fields)]
 pub struct Owner {
     /// The import package.
-    pub module: String,
+    pub module: Name,
     /// All that install it.
-    pub distributions: Vec<String>,
+    pub distributions: Vec<Name>,
     /// Why only one.
     pub text: String,
     /// What people see otherwise.
@@ -53,9 +57,9 @@ pub struct Owner {
 #[serde(deny_unknown_fields)]
 pub struct Moved {
     /// The distribution.
-    pub name: String,
+    pub name: Name,
     /// PEP 440 specifiers.
-    pub versions: String,
+    pub versions: VersionSpecifiers,
     /// Public sources.
     pub source: Vec<String>,
 }
@@ -65,11 +69,14 @@ pub struct Moved {
 #[serde(deny_unknown_fields)]
 pub struct Dependent {
     /// The distribution.
-    pub name: String,
+    pub name: Name,
     /// The owner it requires.
-    pub requires: String,
+    pub requires: Name,
     /// In this version.
     pub seen: String,
     /// Public sources.
     pub source: Vec<String>,
 }
+
+rows!(Owner, Moved, Dependent, Installs);
+named!(Moved, Dependent, Installs);

@@ -2,18 +2,21 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::table::Rows;
+use crate::version::SystemVersion;
+
 /// The whole file.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct File {
     /// Product names, grouped by capability, product line and source.
-    pub product: Vec<Product>,
+    pub product: Rows<Product>,
     /// Names that products of several capabilities share.
-    pub ambiguous: Vec<Ambiguous>,
+    pub ambiguous: Rows<Ambiguous>,
     /// Products that came out later than the first GPU of their capability.
-    pub first_driver: Vec<FirstDriver>,
+    pub first_driver: Rows<FirstDriver>,
     /// Cloud instances.
-    pub instance: Vec<Instance>,
+    pub instance: Rows<Instance>,
 }
 
 /// Products of one capability and product line.
@@ -21,7 +24,7 @@ pub struct File {
 #[serde(deny_unknown_fields)]
 pub struct Product {
     /// Their compute capability.
-    pub capability: String,
+    pub capability: SystemVersion,
     /// Their product line, as `Brand` spells it.
     pub brand: String,
     /// Their names, as NVIDIA and the PCI ID list write them, without `NVIDIA` in front.
@@ -51,7 +54,7 @@ pub struct Choice {
     /// The full name.
     pub name: String,
     /// Its capability.
-    pub capability: String,
+    pub capability: SystemVersion,
 }
 
 /// The first driver branch for some products.
@@ -79,3 +82,5 @@ pub struct Instance {
     /// Public sources.
     pub source: Vec<String>,
 }
+
+rows!(Product, Ambiguous, FirstDriver, Instance);

@@ -2,26 +2,31 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::table::{Rows, Span};
+use crate::machine::Platform;
+use crate::name::Name;
+use crate::version::SystemVersion;
+
 /// The whole file.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct File {
     /// Which CUDA the build on PyPI is for.
-    pub pypi: Vec<Pypi>,
+    pub pypi: Rows<Pypi>,
     /// What the CUDA builds contain.
-    pub variant: Vec<Variant>,
+    pub variant: Rows<Variant>,
     /// Code for GPUs.
-    pub machine_code: Vec<MachineCode>,
+    pub machine_code: Rows<MachineCode>,
     /// What `import torch` loads.
-    pub links: Vec<Links>,
+    pub links: Rows<Links>,
     /// Labels of builds for other accelerators.
-    pub foreign_label: Vec<ForeignLabel>,
+    pub foreign_label: Rows<ForeignLabel>,
     /// METADATA pins that name the toolkit.
-    pub toolkit_pin: Vec<ToolkitPin>,
+    pub toolkit_pin: Rows<ToolkitPin>,
     /// What a GPU machine with a build for the CPU sees.
     pub cpu_build: CpuBuild,
     /// Builds for CUDA on Linux on 64-bit Arm.
-    pub arm: Vec<Arm>,
+    pub arm: Rows<Arm>,
 }
 
 /// Releases that a backend has for Linux on 64-bit Arm.
@@ -30,10 +35,8 @@ pub struct File {
 pub struct Arm {
     /// The backend.
     pub backend: String,
-    /// First release.
-    pub from: String,
-    /// Last release known; inclusive.
-    pub to: String,
+    /// The releases.
+    pub span: Span,
     /// Public sources.
     pub source: Vec<String>,
 }
@@ -43,13 +46,11 @@ pub struct Arm {
 #[serde(deny_unknown_fields)]
 pub struct Pypi {
     /// Platform, as env.toml writes it.
-    pub platform: String,
-    /// First version.
-    pub from: String,
-    /// Last version known; inclusive.
-    pub to: String,
+    pub platform: Platform,
+    /// The releases.
+    pub span: Span,
     /// `major.minor`, `0.0` without CUDA.
-    pub cuda: String,
+    pub cuda: SystemVersion,
     /// Public sources.
     pub source: Vec<String>,
 }
@@ -60,17 +61,15 @@ pub struct Pypi {
 pub struct Variant {
     /// Such as `cu118`.
     pub backend: String,
-    /// First version.
-    pub from: String,
-    /// Last version known; inclusive.
-    pub to: String,
+    /// The releases.
+    pub span: Span,
     /// `major.minor` of the toolkit.
-    pub cuda: String,
+    pub cuda: SystemVersion,
     /// cuDNN it was built with.
     #[serde(default)]
-    pub cudnn: Option<String>,
+    pub cudnn: Option<SystemVersion>,
     /// Platforms whose wheels carry the CUDA libraries inside.
-    pub bundled: Vec<String>,
+    pub bundled: Vec<Platform>,
     /// Whether the build on PyPI carries them as well.
     pub pypi: bool,
     /// Public sources.
@@ -84,19 +83,17 @@ pub struct MachineCode {
     /// Backend (torch) or origin (onnxruntime).
     pub build: String,
     /// Platform, as env.toml writes it.
-    pub platform: String,
-    /// First version.
-    pub from: String,
-    /// Last version known; inclusive.
-    pub to: String,
+    pub platform: Platform,
+    /// The releases.
+    pub span: Span,
     /// Native code: `sm_86`, `sm_90a`.
     pub cubins: Vec<String>,
     /// Code that the driver compiles: `compute_90`.
     pub ptx: Vec<String>,
     /// CUDA toolkit that made it; a driver must know its PTX.
-    pub toolkit: String,
+    pub toolkit: SystemVersion,
     /// Capabilities for which some kernels have no code: `7.5: 48 of 278`.
-    pub gaps: Vec<String>,
+    pub gaps: Vec<Gap>,
     /// Public sources.
     pub source: Vec<String>,
 }
@@ -105,10 +102,8 @@ pub struct MachineCode {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Links {
-    /// First version.
-    pub from: String,
-    /// Last version known; inclusive.
-    pub to: String,
+    /// The releases.
+    pub span: Span,
     /// Components, as in `onnxruntime.toml`.
     pub components: Vec<String>,
     /// Public sources.
@@ -132,7 +127,7 @@ pub struct ForeignLabel {
 #[serde(deny_unknown_fields)]
 pub struct ToolkitPin {
     /// The distribution.
-    pub name: String,
+    pub name: Name,
     /// Public sources.
     pub source: Vec<String>,
 }
@@ -146,3 +141,48 @@ pub struct CpuBuild {
     /// Public sources.
     pub source: Vec<String>,
 }
+
+/// A compute capability for which some kernels of a build have no code: `7.5: 48 of 278`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Gap {
+    /// The compute capability.
+    pub capability: SystemVersion,
+    /// Kernels without code.
+    pub missing: u64,
+    /// Kernels in all.
+    pub of: u64,
+}
+
+impl TryFrom<String> for Gap {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        let read = || {
+            let (capability, counts) = text.split_once(": ")?;
+            let (missing, of) = counts.split_once(" of ")?;
+            let capability = capability.parse().ok()?;
+            Some(Self { capability, missing: missing.parse().ok()?, of: of.parse().ok()? })
+        };
+        read().ok_or_else(|| format!("expected a gap such as '7.5: 48 of 278', not '{text}'"))
+    }
+}
+
+impl From<Gap> for String {
+    fn from(gap: Gap) -> Self {
+        gap.to_string()
+    }
+}
+
+impl std::fmt::Display for Gap {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {} of {}", self.capability, self.missing, self.of)
+    }
+}
+
+rows!(ForeignLabel, ToolkitPin);
+spans!(Arm, backend);
+spans!(Pypi, platform);
+spans!(Variant, backend);
+spans!(MachineCode, build, platform);
+spans!(Links);

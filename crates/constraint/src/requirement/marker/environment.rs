@@ -73,6 +73,11 @@ impl Variable {
         })
     }
 
+    /// Whether it is the version of Python.
+    pub(super) fn is_python(self) -> bool {
+        matches!(self, Self::PythonVersion | Self::PythonFullVersion)
+    }
+
     /// Its name in PEP 508.
     pub(super) fn name(self) -> &'static str {
         match self {

@@ -64,7 +64,7 @@ fn the_window_as_a_range_is_the_set_of_targeted_capabilities() {
         let limit = toolkit_window(&cuda).expect("known");
         for row in &matrix::gpus().capability {
             assert_eq!(
-                limit.allows(&number(&row.capability)),
+                limit.allows(&row.capability.clone()),
                 targets(&cuda, row),
                 "{cuda} {row:?}"
             );

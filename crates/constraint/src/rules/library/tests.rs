@@ -216,3 +216,27 @@ mod agreement {
         }
     }
 }
+
+#[test]
+fn wheels_bring_layers_by_the_files_they_supply() {
+    let layer = |text: &str| brings(name(text));
+    for wheel in ["nvidia-cudnn-cu11", "nvidia-cudnn-cu12", "nvidia-cudnn-cu13"] {
+        assert_eq!(layer(wheel), Some(Package::Cudnn), "{wheel}");
+    }
+    for wheel in
+        ["nvidia-cuda-runtime-cu12", "nvidia-cuda-runtime", "nvidia-cublas-cu11", "nvidia-cublas"]
+    {
+        assert_eq!(layer(wheel), Some(Package::Cuda), "{wheel}");
+    }
+    for other in [
+        "nvidia-nccl-cu12",
+        "nvidia-cuda-nvrtc-cu12",
+        "cuda-toolkit",
+        "torch",
+        "nvidia-cudnn-frontend",
+    ] {
+        assert_eq!(layer(other), None, "{other}");
+    }
+    assert!(is_brought_along(name("triton")) && is_brought_along(name("nvidia-nccl-cu12")));
+    assert!(!is_brought_along(name("torch")));
+}

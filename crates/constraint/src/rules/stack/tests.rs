@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::testing::{Pin, linux, machine, violations};
 use crate::machine::{Libraries, Machine, Platform};
 use crate::matrix;
+use crate::name::Name;
 use crate::rules::onnx_model::Model;
 
 /// Sets are judged with the libraries of the system, so that the wheels need not be listed.
@@ -190,6 +191,7 @@ fn kernels_for_a_list_of_cuda_versions() {
     assert!(set("2.8.0+cpu", "0.45.0").is_empty());
     assert!(set("2.9.1+cu129", "0.50.2").is_empty());
     assert_eq!(set("2.1.0+cu121", "0.38.1"), ["companion-mismatch"]);
+    assert_eq!(set("2.5.1+cu124", "0.41.1"), ["companion-mismatch"]);
 }
 
 #[test]
@@ -246,15 +248,15 @@ fn models_too_new_for_the_runtime() {
 fn every_fact_can_be_quoted() {
     let machine = machine();
     let model = Model { opset: Some(17), ir: None };
-    let bound = matrix::bound().bound.iter().map(|row| (&row.name, &row.from));
-    let choices = matrix::companions().cuda_choice.iter().map(|row| (&row.name, &row.from));
-    let companions = matrix::companions().torch.iter().map(|row| (&row.name, &row.version));
-    let fixed = ["torch", "onnxruntime-gpu", "onnx"].map(str::to_owned);
-    let version = "1.18.1".to_owned();
+    let bound = matrix::bound().bound.iter().map(|row| (row.name, &row.span.from));
+    let choices = matrix::companions().cuda_choice.iter().map(|row| (row.name, &row.span.from));
+    let companions = matrix::companions().torch.iter().map(|row| (row.name, &row.version));
+    let fixed = ["torch", "onnxruntime-gpu", "onnx"].map(|name| Name::new(name).expect("valid"));
+    let version = "1.18.1".parse().expect("valid");
     let all =
-        bound.chain(choices).chain(companions).chain(fixed.iter().map(|name| (name, &version)));
+        bound.chain(choices).chain(companions).chain(fixed.iter().map(|name| (*name, &version)));
     for (name, version) in all {
-        let pin = Pin::pypi(name, version);
+        let pin = Pin::pypi(name.as_str(), &version.to_string());
         let mut constraints = super::constraints(&pin.build(), &machine, Some(&model));
         // Some rows speak of the libraries of the system.
         constraints.extend(super::constraints(&pin.build(), &system(), Some(&model)));
@@ -288,8 +290,8 @@ fn facts_read_as_sentences() {
     ");
     insta::assert_snapshot!(texts(Pin::pypi("torchvision", "0.24.1").requiring(&["torch==2.9.1"])), @"[backend-mismatch] torchvision 0.24.1 belongs to torch 2.9.1, which from PyPI is built for CUDA 12.8 on linux-x86_64");
     insta::assert_snapshot!(texts(Pin::pypi("torchaudio", "2.11.0")), @r"
-    [companion-mismatch] torchaudio 2.11.0 needs the stable ABI of torch 2.11 or newer and CUDA 13; its METADATA names no torch at all
-    [backend-mismatch] torchaudio 2.11.0 from PyPI is built for CUDA 13
+    [companion-mismatch] torchaudio 2.11.0 needs the stable ABI of torch 2.11 or newer, built with its own CUDA 13.0; its METADATA names no torch at all
+    [backend-mismatch] torchaudio 2.11.0 from PyPI is built for CUDA 13.0, and compares it with that of torch
     ");
     insta::assert_snapshot!(texts(Pin::pypi("vllm", "0.21.0").requiring(&["torch==2.11.0"])), @"[backend-mismatch] vllm 0.21.0 is built for torch 2.11.0 with CUDA 13.0");
     insta::assert_snapshot!(texts(Pin::pypi("bitsandbytes", "0.45.0")), @"[companion-mismatch] bitsandbytes 0.45.0 has kernels for CUDA 11.7, 11.8, 12.0, 12.1, 12.2, 12.3, 12.4, 12.5, 12.6");

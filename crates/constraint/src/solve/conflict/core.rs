@@ -86,7 +86,7 @@ fn add_layers(provider: &Provider, leaves: &mut Leaves) {
         }
     }
     // Who owns an import package owns it in every release, also in those that were never looked at.
-    let limited = |name: Name| matrix::owners().moved.iter().any(|row| row.name == name.as_str());
+    let limited = |name: Name| !matrix::owners().moved.of(name).is_empty();
     for ((subject, package), edges) in &mut leaves.needs {
         let is_owner = matches!(package, Package::Provider(_))
             && subject.dist_name().is_some_and(|name| !limited(name));

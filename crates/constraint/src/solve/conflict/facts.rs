@@ -3,7 +3,6 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::rc::Rc;
-use std::sync::Arc;
 
 use crate::constraint::{Constraint, Reason};
 use crate::package::Package;
@@ -36,7 +35,7 @@ impl Facts<'_> {
                 package: *package,
                 versions: versions.clone(),
                 known,
-                why: Arc::clone(why),
+                why: why.clone(),
             });
         }
         facts.sort_by_key(CollidingFact::place);

@@ -1,7 +1,6 @@
 //! The leaves of PubGrub's proof: the facts it rests on, without the deductions.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use pubgrub::{DerivationTree, Derived, External};
 
@@ -19,7 +18,7 @@ pub(super) struct Leaves {
     /// Where there is no version that could be chosen.
     pub(super) none: BTreeMap<Package, Range>,
     /// Versions that cannot be used, by reason.
-    pub(super) unusable: BTreeMap<(Package, Arc<str>), Range>,
+    pub(super) unusable: BTreeMap<(Package, Unusable), Range>,
 }
 
 impl Leaves {
@@ -57,7 +56,7 @@ impl Leaves {
             External::NotRoot(..) => {}
             External::NoVersions(package, range) => unite(self.none.entry(*package), range),
             External::Custom(package, range, why) => {
-                unite(self.unusable.entry((*package, Arc::clone(why))), range);
+                unite(self.unusable.entry((*package, why.clone())), range);
             }
             External::FromDependencyOf(subject, versions, package, range) => {
                 self.need((*subject, *package), versions, range);

@@ -8,6 +8,7 @@ use crate::solve::candidates::{PassedOver, Rejection};
 use crate::solve::conflict::asked::{Asked, list};
 use crate::solve::conflict::ranges::{range_around, range_text, versions_text};
 use crate::solve::conflict::{CollidingFact, Setting};
+use crate::solve::provider::Unusable;
 use crate::version::{DistVersion, Range, SystemVersion, Version};
 
 /// Lines of METADATA longer than this are cut at their marker, or in the middle.
@@ -200,12 +201,14 @@ fn statement(
         }
         CollidingFact::Unusable { package, versions, known, why } => {
             let subject = package_text(*package, &versions_text(*package, versions, known));
-            let name = package.to_string();
-            // Facts of matrices begin with the name of the build.
-            let text = if why.starts_with(&name) {
-                why.to_string()
-            } else {
-                format!("{subject} cannot be used: {why}")
+            let text = match why {
+                Unusable::Undeclared(why) => {
+                    let has = if is_list(&subject) { "have" } else { "has" };
+                    format!("{subject} {has} only a source distribution, and {why}")
+                }
+                // Facts of matrices begin with the name of the build.
+                Unusable::Because(why) if why.starts_with(&package.to_string()) => why.to_string(),
+                Unusable::Because(why) => format!("{subject} cannot be used: {why}"),
             };
             Some(Statement { text, source: None })
         }
