@@ -162,6 +162,89 @@ fn where_pypi_fits_no_other_index_is_asked() {
     assert!(unknown.asked().is_empty());
 }
 
+// What comes along is bound as what is named.
+
+#[test]
+fn whoever_brings_torch_along_on_a_machine_with_a_gpu_brings_one_that_uses_it() {
+    let arm = |tags: &str| Dist::wheel_for(tags);
+    let index = Arc::new(
+        pypi()
+            .release("trainer", "2.0", Dist::wheel().requires("torch>=2"))
+            .release("trainer", "1.0", Dist::wheel())
+            .release("detectors", "2.0", Dist::wheel().requires("torch>=2").requires("torchvision"))
+            .release("detectors", "1.0", Dist::wheel())
+            .release("texts", "2.0", Dist::wheel().extra("torch", &["torch>=2.1"]))
+            .release("texts", "1.0", Dist::wheel())
+            .release("deep", "1.0", Dist::wheel().requires("detectors"))
+            .release("markupsafe", "3.0.4", arm("cp311-cp311-manylinux_2_17_aarch64"))
+            .release("pillow", "13.0.0", arm("cp311-cp311-manylinux_2_17_aarch64"))
+            .release("numpy", "2.4.9", arm("cp311-cp311-manylinux_2_17_aarch64"))
+            .release("numpy", "2.4.9", arm("cp311-cp311-win_amd64"))
+            .with_replica(REPLICA.clone()),
+    );
+    let machines =
+        [("windows-x86_64", "581.80", "RTX 4070"), ("linux-aarch64", "580.95.05", "GH200")];
+    for (platform, driver, gpu) in machines {
+        for wanted in ["trainer", "detectors", "texts[torch]", "deep", "trainer>=1"] {
+            let server = Server::start(Arc::clone(&index));
+            let machine = Machines::new(&server).platform(platform).driver(driver).gpu(gpu);
+            let project = Project::new(BINARY, machine.depends(&[wanted]));
+            let _ = project.resolve(&[]).expect(0);
+            let packages = project.packages();
+            let torch = packages.get("torch").unwrap_or_else(|| panic!("{wanted}: {packages:?}"));
+            let on_pypi = platform == "linux-aarch64" && torch.starts_with("2.1");
+            assert!(torch.contains("+cu") || on_pypi, "{platform}, {wanted}: torch {torch}");
+            if let Some(vision) = packages.get("torchvision") {
+                assert!(vision.contains("+cu") || on_pypi, "{platform}, {wanted}: {vision}");
+            }
+            assert_eq!(server.count(|r| r.path.starts_with("/feeds/onnx")), 0, "{wanted}");
+        }
+    }
+}
+
+#[test]
+fn whoever_brings_torch_along_on_a_machine_without_a_gpu_brings_one_for_the_cpu() {
+    let answer = solved(|m| m.machine("gpus = []").depends(&["accelerate"]));
+    assert_eq!(answer.version("torch"), "2.13.0+cpu");
+    assert!(!answer.has("nvidia-") && !answer.has("triton"));
+}
+
+#[test]
+fn backends_narrow_what_comes_along() {
+    let answer = solved(|m| m.pytorch("backends = [\"cu126\"]").depends(&["accelerate"]));
+    assert_eq!(answer.version("torch"), "2.13.0+cu126");
+    assert_eq!(answer.asked(), ["cu126"]);
+}
+
+#[test]
+fn a_label_in_a_bound_names_a_build_of_what_comes_along() {
+    for key in ["constraints", "overrides"] {
+        let options = format!("[options]\n{key} = [\"torch==2.3.1+cu118\"]");
+        let answer = solved(|m| m.table(&options).depends(&["accelerate"]));
+        assert_eq!(answer.version("torch"), "2.3.1+cu118", "{key}");
+        assert_eq!(answer.asked(), ["cu118"], "{key}");
+    }
+}
+
+#[test]
+fn nothing_of_the_accelerators_is_asked_where_nothing_brings_torch_along() {
+    let answer = solved(|m| {
+        m.platform("windows-x86_64").driver("581.80").gpu("RTX 4070").depends(&["filelock"])
+    });
+    assert!(answer.asked().is_empty() && answer.feeds_asked() == 0, "{:?}", answer.packages);
+}
+
+#[test]
+fn a_refusal_sorts_facts_of_all_kinds() {
+    let text = refused(|m| {
+        m.python("3.8")
+            .driver("575.57.08")
+            .gpu("RTX 5090")
+            .depends(&["torch==2.0.1", "torchaudio==2.0.2"])
+    });
+    says(&text, &["torch==2.0.1"]);
+}
+
 // A build that env.toml names.
 
 #[test]

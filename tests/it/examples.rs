@@ -7,6 +7,7 @@ use cuda_lock_testing::{Index, Project, Server};
 use toml::{Table, Value};
 
 use crate::BINARY;
+use crate::promise::audit_of_lock;
 
 static INDEX: LazyLock<Arc<Index>> = LazyLock::new(|| {
     Arc::new(Index::from_recording(&root().join("tests/recordings/index-2026-11-30.json.gz")))
@@ -83,6 +84,10 @@ fn each_resolves_to_a_complete_lock_twice_the_same() {
         );
         for (file, lock) in first.iter().filter(|(file, _)| file.starts_with("pylock.")) {
             check_lock(&name, file, &lock.parse().unwrap(), &text.parse().unwrap());
+            let target = file.strip_prefix("pylock.").and_then(|rest| rest.strip_suffix(".toml"));
+            let machine = target.map_or("env.toml".to_owned(), |t| format!("env.toml:{t}"));
+            let audit = audit_of_lock(&project, &server, file, &machine);
+            assert_eq!(audit.code, 0, "{name} {file}\n{}\n{}", audit.stdout, audit.stderr);
         }
         let _ = project.resolve(&[]).expect(0);
         assert!(first == locks(&project), "{name}: a second run wrote something else");

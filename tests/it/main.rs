@@ -23,6 +23,7 @@ mod laws;
 mod pipeline;
 mod problem;
 mod project_life;
+mod promise;
 mod python_series;
 mod references;
 mod resolve;

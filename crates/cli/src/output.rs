@@ -6,6 +6,7 @@ pub mod fixes;
 pub mod json;
 pub mod message;
 pub mod progress;
+pub mod rejected;
 pub mod sdists;
 mod shown;
 pub mod stack;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use cuda_lock_commands::resolve::Unsolved;
 use cuda_lock_commands::{Failure, request::Request, run::Run};
 use cuda_lock_fetcher::Silent;
 
@@ -12,7 +13,12 @@ fn main() -> Result<(), Failure> {
     for target in run.resolve()?.targets {
         match target.outcome {
             Ok(solved) => println!("{}", solved.answer.pylock().to_toml()),
-            Err(refusal) => println!("{:#?}", refusal.conflict.report().headline),
+            Err(Unsolved::Refused(refusal)) => {
+                println!("{:#?}", refusal.conflict.report().headline);
+            }
+            Err(Unsolved::Rejected(rejection)) => {
+                rejection.errors.iter().for_each(|finding| println!("{}", finding.message));
+            }
         }
     }
     Ok(())

@@ -11,6 +11,7 @@ mod text;
 
 use std::path::Path;
 
+use cuda_lock_constraint::audit::Finding;
 use cuda_lock_constraint::matrix;
 use cuda_lock_constraint::solve::{Conflict, SolveError};
 use cuda_lock_formats::pylock::{LockMetadata, Pylock};
@@ -20,6 +21,7 @@ use self::reason::Reason;
 pub use self::reason::{FileReport, Report, Row};
 use crate::digests;
 use crate::failure::Failure;
+use crate::judged;
 use crate::lock::{Answer, requirements_of};
 use crate::plan::Plan;
 use crate::run::{Paths, Run};
@@ -43,6 +45,13 @@ pub enum Remark {
         target: Option<String>,
         /// What collides.
         conflict: Box<Conflict>,
+    },
+    /// A target has a solution that an audit would reject.
+    Rejected {
+        /// Its name.
+        target: Option<String>,
+        /// What does not hold.
+        errors: Vec<Finding>,
     },
 }
 
@@ -146,6 +155,12 @@ fn check_pins(
     // Nothing is downloaded here: a digest that the lock has and the index lacks is taken as it is.
     let without = digests::complete(&mut solution, Some(lock), None, None)?;
     solution.warnings.extend(without);
+    let errors = judged::judge(&run.manifest.audit, plan, &problem, &mut solution);
+    if !errors.is_empty() {
+        let facts = errors.iter().map(|finding| finding.message.clone()).collect();
+        remarks.push(Remark::Rejected { target: plan.spec.name.clone(), errors });
+        return Ok(vec![Reason::Unsolvable(facts)]);
+    }
     remarks.extend(solution.warnings.iter().cloned().map(Remark::Warning));
     let answer = Answer::new(run, plan, (problem, solution), Some(lock));
     remarks.extend(answer.passed.iter().map(|passed| Remark::Warning(passed.text.clone())));

@@ -14,6 +14,7 @@
 //! | [`run`] | what all targets of one env.toml share, and how each is solved |
 //! | [`resolve`], [`check`], [`explain`] | what can be asked of a run |
 //! | [`lock`], [`digests`], [`kept`], [`targets`] | from a solution to a lock; which pins stay; what targets owe each other |
+//! | [`judged`] | what an audit would say of a solution, before it is written |
 //! | [`passed`], [`references`] | what is built and what was passed over; where direct references lead |
 //! | [`fixes`] | changes that make a problem solvable, as edits of env.toml |
 //! | [`answers`], [`problem`] | where the answers of a run come from; a run saved to one file, and solved again from there |
@@ -29,6 +30,7 @@ pub mod digests;
 pub mod explain;
 mod failure;
 pub mod fixes;
+pub mod judged;
 pub mod kept;
 pub mod lock;
 pub mod passed;

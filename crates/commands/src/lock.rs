@@ -12,7 +12,6 @@ use cuda_lock_constraint::rules::index;
 use cuda_lock_constraint::solve::{
     Chosen, Problem, Solution, SystemStack, is_url_source, patches, range_text,
 };
-use cuda_lock_constraint::version::Version;
 use cuda_lock_formats::diagnostic::mask_credentials;
 use cuda_lock_formats::manifest::Manifest;
 use cuda_lock_formats::pylock::{
@@ -132,10 +131,6 @@ impl<'a> Answer<'a> {
     }
 
     fn metadata(&self) -> LockMetadata {
-        let layer = |package| {
-            let version = self.solution.layer(package).and_then(Version::as_system).cloned();
-            version.filter(|_| self.is_used(package))
-        };
         let used: Vec<&str> = self
             .solution
             .builds
@@ -166,8 +161,8 @@ impl<'a> Answer<'a> {
                 })
                 .collect(),
             machine: locked_machine(self.plan),
-            cuda: layer(Package::Cuda),
-            cudnn: layer(Package::Cudnn),
+            cuda: self.stack.cuda.clone(),
+            cudnn: self.stack.cudnn.clone(),
             minimum_driver: self.stack.minimum_driver.clone(),
             capabilities: self.stack.capabilities.clone(),
             loading: self.stack.loading.iter().map(|step| step.text.clone()).collect(),
@@ -175,11 +170,6 @@ impl<'a> Answer<'a> {
             passed_over: self.passed.clone(),
             constraints: self.constraints(),
         }
-    }
-
-    /// Whether anything that is installed needs the layer, beyond what env.toml wishes.
-    fn is_used(&self, package: Package) -> bool {
-        self.solution.system_constraints().any(|constraint| constraint.package == package)
     }
 
     fn constraints(&self) -> Vec<LockedConstraint> {

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use cuda_lock_constraint::audit::Finding;
 use cuda_lock_constraint::fix::{self, Found};
 use cuda_lock_constraint::name::Name;
 use cuda_lock_constraint::solve::{Conflict, Problem, Solution, SolveError};
@@ -15,6 +16,7 @@ use cuda_lock_formats::pylock::Pylock;
 use crate::digests;
 use crate::failure::Failure;
 use crate::fixes;
+use crate::judged;
 use crate::lock::{Answer, unclear_pythons};
 use crate::plan::Plan;
 use crate::run::Run;
@@ -34,7 +36,23 @@ pub struct Target<'r> {
     /// What was asked for.
     pub plan: &'r Plan,
     /// The answer, or why there is none.
-    pub outcome: Result<Box<Solved<'r>>, Box<Refusal<'r>>>,
+    pub outcome: Result<Box<Solved<'r>>, Unsolved<'r>>,
+}
+
+/// Why a target has no answer.
+pub enum Unsolved<'r> {
+    /// No set of builds meets every requirement.
+    Refused(Box<Refusal<'r>>),
+    /// One does, and would not run: what an audit calls an error.
+    Rejected(Box<Rejection>),
+}
+
+/// A solution that an audit would reject.
+pub struct Rejection {
+    /// The name of the target.
+    pub target: Option<String>,
+    /// What does not hold.
+    pub errors: Vec<Finding>,
 }
 
 /// A target that has an answer.
@@ -75,12 +93,14 @@ impl Run {
             let outcome = match party.outcome {
                 Ok((problem, solution)) => {
                     report.decisions += solution.decisions;
-                    Ok(Box::new(self.solved(plan, lock, problem, solution)?))
+                    let solved = self.solved(plan, lock, problem, solution)?;
+                    solved.map(Box::new).map_err(|why| Unsolved::Rejected(Box::new(why)))
                 }
                 Err(SolveError::Conflict(conflict)) => {
                     report.decisions += conflict.decisions;
                     let problem = party.refused.unwrap_or_else(|| Arc::new(plan.problem.clone()));
-                    Err(Box::new(Refusal { run: self, plan, problem, conflict, taken }))
+                    let refusal = Refusal { run: self, plan, problem, conflict, taken };
+                    Err(Unsolved::Refused(Box::new(refusal)))
                 }
                 Err(SolveError::Catalog(error)) => return Err(error.into()),
             };
@@ -95,13 +115,17 @@ impl Run {
         lock: Option<&Pylock>,
         problem: Arc<Problem>,
         mut solution: Solution,
-    ) -> Result<Solved<'r>, Failure> {
+    ) -> Result<Result<Solved<'r>, Rejection>, Failure> {
         let paths = self.paths(plan);
         let download = self.fetcher.as_deref().filter(|_| self.request.hash_missing);
         let without = digests::complete(&mut solution, lock, download, self.fetcher.as_deref())?;
         solution.warnings.extend(without);
         solution.warnings.extend(unclear_pythons(&solution));
         self.stays(plan, lock, &solution)?;
+        let errors = judged::judge(&self.manifest.audit, plan, &problem, &mut solution);
+        if !errors.is_empty() {
+            return Ok(Err(Rejection { target: plan.spec.name.clone(), errors }));
+        }
         let locked = lock.map(|lock| lock.packages.as_slice()).unwrap_or_default();
         let known = |name| {
             solution.builds.contains_key(&name) || locked.iter().any(|package| package.name == name)
@@ -115,7 +139,7 @@ impl Run {
             File { path: paths.lock, content: lock.to_toml() },
             File { path: paths.requirements, content: requirements },
         ];
-        Ok(Solved { answer, unknown, files })
+        Ok(Ok(Solved { answer, unknown, files }))
     }
 
     /// Refuses to take a project from elsewhere because the index that the lock has it from does not have it any more: a
@@ -168,6 +192,15 @@ impl Report<'_> {
     #[must_use]
     pub fn is_solved(&self) -> bool {
         self.targets.iter().all(|target| target.outcome.is_ok())
+    }
+
+    /// Whether an index that could not be read may be why a target has no answer: that is no refusal, for nobody knows what
+    /// it has to say.
+    #[must_use]
+    pub fn is_unread(&self) -> bool {
+        self.targets.iter().any(|target| {
+            matches!(&target.outcome, Err(Unsolved::Refused(refusal)) if refusal.conflict.unasked.is_some())
+        })
     }
 
     /// The files of all targets, in their order.

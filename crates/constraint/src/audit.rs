@@ -13,10 +13,12 @@
 //! | `checks` | the checks, one file for each subject |
 //! | `sink` | how much a finding counts, and which findings are one |
 //! | `run` | the list of all checks, and a verdict |
+//! | `answer` | what a solve chose, judged the same way before it is written |
 //!
 //! A new check is one function in `checks`, one line in `run`, and, when nothing it says has a code yet, one row in `table`
 //! with its page. A program reads files, asks, and prints; no check stands there.
 
+mod answer;
 mod case;
 mod checks;
 mod code;
@@ -27,6 +29,7 @@ mod run;
 mod sink;
 mod table;
 
+pub use answer::audit_answer;
 pub use code::{Code, Page};
 pub use finding::{FactText, Finding, Place, Severity, Verdict};
 pub use question::{

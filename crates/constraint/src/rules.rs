@@ -25,6 +25,7 @@ pub mod machine_code;
 pub mod numpy_abi;
 pub mod onnx_model;
 pub mod onnxruntime;
+pub mod opens;
 pub mod owner;
 pub mod prebuilt;
 pub mod products;
@@ -32,7 +33,9 @@ mod rule;
 pub mod shipped_model;
 mod span;
 pub mod stack;
+pub mod supply;
 pub mod torch;
+pub mod unjudged;
 pub mod vendor_image;
 
 pub use all::{constraints, known_versions, layer_constraints};

@@ -47,11 +47,9 @@ pub use stack::SystemStack;
 pub use urls::is_url_source;
 
 use crate::catalog::{Catalog, CatalogError, FromSdist, Grade};
-use crate::check::{Assignment, violations};
-use crate::constraint::{Force, Reason};
+use crate::constraint::Force;
 use crate::name::Name;
 use crate::package::Package;
-use crate::rules;
 use crate::solve::provider::{Halt, Provider};
 use crate::solve::reach::Reach;
 use crate::solve::walks::Ranks;
@@ -124,19 +122,6 @@ fn answer(
         match (package, version) {
             (Package::Dist { name, extra: None }, Version::Dist(build)) if !build.is_absent() => {
                 if let Some(chosen) = provider.chosen_build(*name, build)? {
-                    if let Some(reason) = &chosen.yanked {
-                        let because =
-                            if reason.is_empty() { String::new() } else { format!(": {reason}") };
-                        warnings
-                            .push(format!("{name} {build} was withdrawn by its author{because}"));
-                    }
-                    let python = &provider.problem.target.python;
-                    if let Some(stated) = chosen.excludes_python(python) {
-                        warnings.push(format!(
-                            "{name} {build} says that it is for Python {stated}; pip will not install it on {}",
-                            provider.problem.target.asked_python()
-                        ));
-                    }
                     builds.insert(*name, chosen);
                 }
             }
@@ -185,7 +170,6 @@ fn answer(
             }
         }
     }
-    warnings.extend(provider.advice(&builds));
     warnings.extend(provider.on_several_indexes(&builds));
     warnings.extend(provider.failed_builds());
     let passed_over = provider.passed_releases(&builds, &constraints);
@@ -203,27 +187,6 @@ fn near_extras(extra: &str, provided: &[String]) -> String {
 }
 
 impl Provider {
-    /// What would be better though nothing fails: advice that the chosen builds do not follow.
-    fn advice(&self, builds: &BTreeMap<Name, Chosen>) -> Vec<String> {
-        let pins: Assignment = builds
-            .iter()
-            .map(|(name, chosen)| (Package::dist(*name), Version::Dist(chosen.version.clone())))
-            .collect();
-        let mut texts = Vec::new();
-        for (name, chosen) in builds {
-            let input = self.build_of(*name, &chosen.version, None, &chosen.metadata);
-            let advice = rules::advice::constraints(&input, self.problem.model.as_ref());
-            for violation in violations(&pins, &advice) {
-                if let Reason::Matrix(fact) = &violation.constraint.reason {
-                    let found = violation.found.map(ToString::to_string).unwrap_or_default();
-                    let other = violation.constraint.package;
-                    texts.push(format!("{} ({other} {found} does not follow)", fact.text));
-                }
-            }
-        }
-        texts
-    }
-
     fn chosen_build(
         &self,
         name: Name,

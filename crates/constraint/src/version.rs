@@ -1,6 +1,8 @@
 //! Versions as the solver compares them: of Python distributions, of system layers, and of module owners.
 
 mod dist;
+#[cfg(test)]
+mod order;
 mod specifiers;
 mod system;
 
@@ -9,7 +11,7 @@ use std::fmt;
 pub use dist::{DistVersion, SourceId, local_label};
 pub use specifiers::{
     SystemRangeError, any_build, dist_range, exact_range, if_present, python_minor_range,
-    python_range, specifiers_mention_prerelease, system_range,
+    python_range, specifiers_mention_prerelease, system_range, without_upper_bounds,
 };
 pub use system::{InvalidSystemVersion, SystemVersion};
 

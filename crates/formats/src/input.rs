@@ -14,7 +14,8 @@
 //! | `model` | the result, the same for all kinds |
 //! | `text`, `decode`, `shell`, `variables` | text with its way back to the file, character encodings, words of a shell, how far variables are replaced |
 //! | `link`, `options` | a URL or path, an option, as pip reads them |
-//! | `requirements`, `tables`, `conda`, `yaml`, `environment`, `pyproject`, `poetry`, `locks`, `dockerfile`, `ci`, `commands` | the kinds of files |
+//! | `requirements`, `tables`, `conda`, `script`, `yaml`, `environment`, `pyproject`, `poetry`, `locks`, `dockerfile`, `ci`, `commands` | the kinds of files |
+//! | `foreign` | files that are known and not read |
 //! | `site_packages`, `dist_info`, `elf`, `linkage` | what is installed in a folder |
 
 mod build;
@@ -26,6 +27,7 @@ mod dist_info;
 mod dockerfile;
 mod elf;
 mod environment;
+mod foreign;
 mod install_options;
 mod link;
 mod linkage;
@@ -38,6 +40,7 @@ mod poetry;
 mod pyproject;
 mod read;
 mod requirements;
+mod script;
 mod shell;
 mod site_packages;
 mod sniff;
@@ -53,6 +56,7 @@ mod yaml_flow;
 
 pub use cuda_lock_constraint::secret::redact;
 pub use decode::{Encoding, decode, encode};
+pub use foreign::{NotRead, not_read};
 pub use linkage::{Unresolved, unresolved};
 pub use loader::{DiskLoader, FileLoader, LoadError, MemoryLoader};
 pub use model::{

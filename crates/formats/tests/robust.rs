@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use cuda_lock_formats::input::{Input, Kind, MemoryLoader, read, read_as};
 use proptest::prelude::*;
 
-const KINDS: [Kind; 15] = [
+const KINDS: [Kind; 16] = [
     Kind::Requirements,
     Kind::PipList,
     Kind::JsonList,
@@ -13,6 +13,7 @@ const KINDS: [Kind; 15] = [
     Kind::CondaExplicit,
     Kind::CondaEnvironment,
     Kind::Pyproject,
+    Kind::Script,
     Kind::Pixi,
     Kind::UvLock,
     Kind::PoetryLock,

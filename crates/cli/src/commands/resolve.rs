@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use cuda_lock_commands::Failure;
 use cuda_lock_commands::check::{Checked, Remark};
-use cuda_lock_commands::resolve::{Refusal, Report, Solved};
+use cuda_lock_commands::resolve::{Refusal, Report, Solved, Unsolved};
 use cuda_lock_commands::run::Run;
 use cuda_lock_constraint::solve::Conflict;
 use cuda_lock_formats::atomic::Outcome;
@@ -13,7 +13,7 @@ use cuda_lock_formats::atomic::Outcome;
 use crate::args::{Format, Resolve};
 use crate::exit::Exit;
 use crate::output::progress::Progress;
-use crate::output::{conflict, fixes, json, message, sdists, stack};
+use crate::output::{conflict, fixes, json, message, rejected, sdists, stack};
 
 /// Runs the command.
 ///
@@ -57,7 +57,11 @@ fn print(args: &Resolve, run: &Run, report: &Report<'_>) -> Result<Exit, Failure
     for target in &report.targets {
         match &target.outcome {
             Ok(solved) => show(args, solved, &mut targets),
-            Err(refusal) => refuse(args, run, refusal, &mut targets),
+            Err(Unsolved::Refused(refusal)) => refuse(args, run, refusal, &mut targets),
+            Err(Unsolved::Rejected(why)) if args.format == Format::Json => {
+                targets.push(json::rejected(why));
+            }
+            Err(Unsolved::Rejected(why)) => rejected::print(why.target.as_deref(), &why.errors),
         }
     }
     let work = || json::Work::new(report.decisions, run.stats());
@@ -67,7 +71,7 @@ fn print(args: &Resolve, run: &Run, report: &Report<'_>) -> Result<Exit, Failure
         message::line(work());
     }
     if !report.is_solved() {
-        return Ok(Exit::No);
+        return Ok(if report.is_unread() { Exit::Network } else { Exit::No });
     }
     if !args.dry_run && args.problem.is_none() {
         write(args, report)?;
@@ -161,7 +165,8 @@ fn print_check(args: &Resolve, checked: &Checked) -> Exit {
     for remark in &checked.remarks {
         match remark {
             Remark::Warning(text) => message::warning(text),
-            Remark::Unsolvable { .. } if json => {}
+            Remark::Unsolvable { .. } | Remark::Rejected { .. } if json => {}
+            Remark::Rejected { target, errors } => rejected::print(target.as_deref(), errors),
             Remark::Unsolvable { target, conflict: found } => {
                 if let Some(target) = target {
                     message::line(format_args!("target {target}:"));

@@ -4,9 +4,11 @@ use std::fmt;
 use std::io::Write as _;
 
 use cuda_lock_commands::fixes::Fix;
+use cuda_lock_commands::judged::in_one_line;
 use cuda_lock_commands::lock::Answer;
 use cuda_lock_commands::passed;
-use cuda_lock_commands::resolve::Remedies;
+use cuda_lock_commands::resolve::{Rejection, Remedies};
+use cuda_lock_constraint::audit::Finding;
 use cuda_lock_constraint::fix;
 use cuda_lock_constraint::solve::Conflict;
 use cuda_lock_fetcher::Stats;
@@ -185,6 +187,38 @@ pub fn solved(answer: &Answer<'_>) -> TargetReport {
         built: passed::built(&answer.solution).into_iter().map(Built::from).collect(),
         headline: None,
         conflict: Vec::new(),
+        also: Vec::new(),
+        fixes: Vec::new(),
+        hints: Vec::new(),
+        stopped: false,
+    }
+}
+
+/// The report of a target whose solution an audit would reject.
+#[must_use]
+pub fn rejected(why: &Rejection) -> TargetReport {
+    let errors = &why.errors;
+    let of = |finding: &Finding| {
+        let facts: Vec<Fact> = finding
+            .facts
+            .iter()
+            .map(|fact| Fact {
+                text: fact.text.clone(),
+                source: Some(fact.source.clone()).filter(|source| !source.is_empty()),
+            })
+            .collect();
+        facts
+    };
+    TargetReport {
+        target: why.target.clone(),
+        stack: None,
+        packages: Vec::new(),
+        loading: Vec::new(),
+        passed_over: Vec::new(),
+        built: Vec::new(),
+        warnings: errors.iter().map(in_one_line).collect(),
+        headline: errors.first().map(|finding| finding.message.clone()),
+        conflict: errors.iter().flat_map(of).collect(),
         also: Vec::new(),
         fixes: Vec::new(),
         hints: Vec::new(),

@@ -4,6 +4,7 @@ use std::io::Write as _;
 
 use cuda_lock_commands::lock::Answer;
 use cuda_lock_constraint::machine::Machine;
+use cuda_lock_constraint::name::Name;
 use cuda_lock_constraint::package::Package;
 use cuda_lock_constraint::solve::Problem;
 
@@ -62,8 +63,8 @@ pub fn rows(answer: &Answer<'_>) -> Vec<(String, String, String)> {
         }
     }
     gpus(&mut row, answer, machine);
-    for (label, package) in [("CUDA", Package::Cuda), ("cuDNN", Package::Cudnn)] {
-        if let Some(version) = answer.solution.layer(package).filter(|_| used(answer, package)) {
+    for (label, supplied) in [("CUDA", &answer.stack.cuda), ("cuDNN", &answer.stack.cudnn)] {
+        if let Some(version) = supplied {
             row(label, version.to_string(), String::new());
         }
     }
@@ -71,6 +72,10 @@ pub fn rows(answer: &Answer<'_>) -> Vec<(String, String, String)> {
         if let Some(chosen) = answer.solution.build(name) {
             row(name, chosen.version.to_string(), place(&answer.problem, chosen.version.source()));
         }
+    }
+    if !answer.stack.unjudged.is_empty() {
+        let note = "which GPUs they have code for, no fact tells".to_owned();
+        row("not judged", listed(&answer.stack.unjudged), note);
     }
     rows
 }
@@ -80,7 +85,9 @@ fn gpus(row: &mut impl FnMut(&str, String, String), answer: &Answer<'_>, machine
     let runs = if covered.is_empty() {
         String::new()
     } else {
-        format!("runs on compute capability {}", covered.join(", "))
+        let (names, run) = (listed(&answer.stack.covered), answer.stack.covered.len() > 1);
+        let run = if run { "run" } else { "runs" };
+        format!("{names} {run} on compute capability {}", covered.join(", "))
     };
     match machine.gpus.as_deref() {
         Some([]) => row("GPU", "none".into(), String::new()),
@@ -99,8 +106,14 @@ fn gpus(row: &mut impl FnMut(&str, String, String), answer: &Answer<'_>, machine
     }
 }
 
-fn used(answer: &Answer<'_>, package: Package) -> bool {
-    answer.solution.system_constraints().any(|constraint| constraint.package == package)
+/// `a`, `a and b`, `a, b and c`.
+fn listed(names: &[Name]) -> String {
+    let names: Vec<&str> = names.iter().map(|name| name.as_str()).collect();
+    match names.split_last() {
+        Some((last, [])) => (*last).to_owned(),
+        Some((last, others)) => format!("{} and {last}", others.join(", ")),
+        None => String::new(),
+    }
 }
 
 /// Where a build is from, when that is not the usual place.

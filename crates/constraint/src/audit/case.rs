@@ -10,7 +10,7 @@ use crate::name::Name;
 use crate::package::Package;
 use crate::requirement::RequirementCache;
 use crate::rules::torch::TORCH;
-use crate::rules::{self, Build, Origin, advice, library, loading, onnxruntime, torch};
+use crate::rules::{self, Build, Origin, advice, library, loading, onnxruntime, opens, torch};
 use crate::version::{SystemVersion, Version};
 
 /// Everything that is gathered about one environment before it is judged.
@@ -203,18 +203,18 @@ impl<'a> Case<'a> {
 
     /// What a program has to do before it finds the libraries that are installed: what `resolve` prints for the same builds.
     pub(super) fn steps(&self) -> Vec<loading::Step> {
-        let Some((name, runtime)) = Name::new(onnxruntime::GPU)
-            .ok()
-            .and_then(|name| Some((name, self.installed.taken.get(&name)?)))
-        else {
-            return Vec::new();
-        };
-        let torch = self.torch().map(|(name, taken)| self.build(name, taken));
-        loading::steps(&loading::Stack {
-            runtime: self.build(name, runtime),
-            torch,
-            platform: self.machine.platform,
-            libraries: self.machine.libraries,
-        })
+        let builds: Vec<Build<'_>> =
+            self.installed.taken.iter().map(|(name, taken)| self.build(*name, taken)).collect();
+        let find = |name: &str| builds.iter().find(|build| build.name.as_str() == name).copied();
+        let of_runtime = find(onnxruntime::GPU).map(|runtime| {
+            loading::steps(&loading::Stack {
+                runtime,
+                torch: find(TORCH),
+                platform: self.machine.platform,
+                libraries: self.machine.libraries,
+            })
+        });
+        let others = builds.iter().filter_map(|build| opens::step(build, &builds, &self.machine));
+        of_runtime.into_iter().flatten().chain(others).collect()
     }
 }

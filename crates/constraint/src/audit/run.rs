@@ -11,7 +11,9 @@ use super::installer::Picker;
 use super::question::{Question, TextFault};
 use super::sink::Sink;
 use crate::catalog::Catalog;
+use crate::package::Package;
 use crate::requirement::RequirementCache;
+use crate::rules::unjudged;
 
 /// A check: looks at what is installed, and hands what does not hold to the sink.
 type Check = fn(&Case<'_>, &mut Sink<'_>);
@@ -30,6 +32,8 @@ const CHECKS: &[Check] = &[
     machine::drivers,
     machine::gpus,
     libraries::unsupplied,
+    libraries::opened,
+    libraries::alone,
     libraries::of_the_system,
     libraries::of_the_image,
     libraries::second_cudnn,
@@ -76,6 +80,13 @@ pub fn audit(question: &Question, catalog: &dyn Catalog) -> Verdict {
     let findings = sink.finish(&case.brings);
     // Libraries that are not there cannot be found by any step.
     let lacking = findings.iter().any(|finding| finding.code == Code::LibraryMissing);
+    let mut unchecked = picker.unchecked();
+    for (name, taken) in taken {
+        if unjudged::is_gpu_code_unknown(&case.build(*name, taken), &case.machine) {
+            let title = case.title(Package::dist(*name));
+            unchecked.insert(format!("GPU code of {title}: no fact about it"));
+        }
+    }
     Verdict {
         findings,
         checked: taken.iter().map(|(name, taken)| (*name, taken.build.version.clone())).collect(),
@@ -84,7 +95,7 @@ pub fn audit(question: &Question, catalog: &dyn Catalog) -> Verdict {
             .filter(|(_, taken)| taken.metadata.is_none())
             .map(|(name, _)| *name)
             .collect(),
-        unchecked: picker.unchecked(),
+        unchecked,
         steps: if lacking { Vec::new() } else { case.steps() },
     }
 }

@@ -31,13 +31,24 @@ pub fn constraints(build: &Build, machine: &Machine) -> Vec<Constraint> {
     known.flat_map(|found| of_row(build, found)).collect()
 }
 
-/// What a build opens of the system's libraries, when wheels do not bring them.
+/// Whether a row says which CUDA a build uses on a platform, whatever else is there.
 #[must_use]
-pub fn system_libraries(build: &Build, platform: Platform) -> Option<Fact> {
+pub fn uses_cuda(build: &Build, platform: Platform) -> bool {
+    matrix::bound().bound.of(build.name).iter().any(|row| {
+        row.cuda_major.is_some()
+            && !row.if_present
+            && !row.system
+            && (row.platforms.is_empty() || row.platforms.contains(&platform))
+    })
+}
+
+/// What a build opens of the system's libraries, when wheels do not bring them, and the extra that brings the wheels.
+#[must_use]
+pub fn system_libraries(build: &Build, platform: Platform) -> Option<(Fact, Option<&'static str>)> {
     let concerns = |row: &rows::bound::Bound| row.system && row.platforms.contains(&platform);
     let row = find(matrix::bound().bound.of(build.name), &build.release()?, concerns)?.row;
     let cudnn = row.cudnn.as_ref().map_or_else(String::new, |cudnn| format!(" and cuDNN {cudnn}"));
-    Some(Fact {
+    let fact = Fact {
         rule: Rule::MissingLibrary,
         text: format!(
             "{} opens CUDA {}{cudnn} of the system, and runs on the CPU without them",
@@ -46,7 +57,8 @@ pub fn system_libraries(build: &Build, platform: Platform) -> Option<Fact> {
         ),
         sources: row.source.clone(),
         symptom: row.symptom.clone(),
-    })
+    };
+    Some((fact, row.extra.as_deref()))
 }
 
 /// Builds without GPU code on a machine whose GPUs are to be used.

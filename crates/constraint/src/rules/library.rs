@@ -59,6 +59,21 @@ pub fn is_library(name: Name) -> bool {
     !rows_of(name).is_empty()
 }
 
+/// The same by the normalised name.
+pub(super) fn is_library_name(name: &str) -> bool {
+    Name::new(name).is_ok_and(is_library)
+}
+
+/// The layer whose version is that of the wheels of `name`: CUDA for the runtime, cuDNN for cuDNN.
+#[must_use]
+pub fn states(name: Name) -> Option<Package> {
+    rows_of(name).iter().find_map(|entry| match entry.row.layer? {
+        Layer::Toolkit => Some(Package::Cuda),
+        Layer::Cudnn => Some(Package::Cudnn),
+        Layer::Major => None,
+    })
+}
+
 /// What one build of an NVIDIA library asks for: its CUDA and cuDNN, the GPUs that it has code for, and to be the only
 /// one of those that install the same files. Empty for other distributions.
 #[must_use]
@@ -301,6 +316,27 @@ pub fn suppliers(file: &str) -> Vec<Name> {
         }
     }
     names
+}
+
+/// The wheel of a CUDA major version that supplies `file`, and its versions that do. One name of a library can be in wheels of
+/// two CUDA versions (`libcusolver.so.11`).
+#[must_use]
+pub fn supplying(file: &str, cuda_major: Option<u64>) -> Option<(Name, Range)> {
+    let of_cuda = |name: &Name| rows_of(*name).iter().find_map(|entry| entry.row.cuda);
+    let names = suppliers(file);
+    let name = names
+        .iter()
+        .find(|name| of_cuda(name) == cuda_major)
+        .or_else(|| names.iter().find(|name| of_cuda(name).is_none()))?;
+    let has = |entry: &&Entry| entry.row.files.iter().any(|other| other == file);
+    let versions = rows_of(*name).iter().filter(has);
+    Some((*name, versions.fold(Range::empty(), |all, entry| all.union(&entry.versions))))
+}
+
+/// Whether `file` is the library of a wheel that programs link, and none of the parts that this one opens.
+#[must_use]
+pub fn is_main_file(name: Name, file: &str) -> bool {
+    rows_of(name).iter().any(|entry| entry.row.files.first().is_some_and(|first| first == file))
 }
 
 /// The shared libraries that a version of a wheel supplies.

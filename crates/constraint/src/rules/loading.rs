@@ -4,10 +4,11 @@
 use super::build::Build;
 use super::onnxruntime::{self, Target};
 use super::span::{Found, find};
-use super::torch::{accelerator, carries_libraries};
+use super::torch::{TORCH, accelerator, carries_libraries};
 use crate::machine::{Libraries, Platform};
 use crate::matrix::rows::onnxruntime::Preload;
 use crate::matrix::{self, rows};
+use crate::name::Name;
 
 /// The part of a solved environment that decides how libraries are found.
 #[derive(Clone, Copy)]
@@ -30,7 +31,7 @@ pub struct Step {
     /// What to do and why.
     pub text: String,
     /// Folders of site-packages that the step is about.
-    pub folders: Vec<&'static str>,
+    pub folders: Vec<String>,
     /// Public sources.
     pub sources: Vec<String>,
 }
@@ -61,7 +62,7 @@ fn find_libraries(
     target: &Target,
     libraries: &'static rows::onnxruntime::Libraries,
 ) -> Step {
-    let torch = stack.torch.filter(|torch| same_cuda(torch, stack.platform, target));
+    let torch = stack.torch.filter(|torch| same_cuda(torch, stack.platform, target.cuda_major));
     let missing = match torch {
         Some(torch) => missing(&torch, stack.platform, target, libraries),
         None => libraries.linked.iter().map(String::as_str).collect(),
@@ -86,9 +87,33 @@ fn wheels(
     libraries.linked.iter().filter_map(|component| onnxruntime::wheel(component, target))
 }
 
-fn same_cuda(torch: &Build, platform: Platform, target: &Target) -> bool {
-    let accelerator = accelerator(torch, platform);
-    accelerator.is_some_and(|accelerator| accelerator.cuda.major() == target.cuda_major)
+/// Whether a build is a torch of this CUDA major version.
+pub(super) fn same_cuda(build: &Build, platform: Platform, cuda_major: u64) -> bool {
+    build.name.as_str() == TORCH
+        && accelerator(build, platform)
+            .is_some_and(|accelerator| accelerator.cuda.major() == cuda_major)
+}
+
+/// Whether importing torch loads the library of a wheel, which it brings along.
+pub(super) fn loads(torch: &Build, platform: Platform, cuda_major: u64, wheel: Name) -> bool {
+    if carries_libraries(torch, platform) {
+        return false;
+    }
+    let components = links(torch).map_or(&[][..], |found| &found.row.components);
+    components.iter().any(|component| {
+        let mut rows = matrix::onnxruntime().wheel.iter();
+        rows.any(|row| {
+            row.component == *component
+                && row.cuda_major == cuda_major
+                && row.wheel == wheel
+                && requires(torch, component, row.wheel.as_str())
+        })
+    })
+}
+
+/// The variable that the loader of a platform reads.
+pub(super) fn path_variable(platform: Platform) -> &'static str {
+    if platform.is_linux() { "LD_LIBRARY_PATH" } else { "PATH" }
 }
 
 /// The components that the provider links and `import torch` does not load.
@@ -173,11 +198,11 @@ fn library_path(
     missing: &[&str],
     libraries: &'static rows::onnxruntime::Libraries,
 ) -> Step {
-    let mut folders: Vec<&'static str> =
-        wheels(libraries, target).map(|wheel| wheel.folder.as_str()).collect();
+    let mut folders: Vec<String> =
+        wheels(libraries, target).map(|wheel| wheel.folder.clone()).collect();
     folders.sort_unstable();
     folders.dedup();
-    let variable = if stack.platform.is_linux() { "LD_LIBRARY_PATH" } else { "PATH" };
+    let variable = path_variable(stack.platform);
     let why = reason(stack, torch, target, missing);
     Step {
         code: "library-path",

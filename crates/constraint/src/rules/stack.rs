@@ -3,8 +3,8 @@
 use super::build::Build;
 use super::onnx_model::{self, Model};
 use super::{
-    companion, compiled, cuda_bound, label, numpy_abi, onnxruntime, owner, prebuilt, shipped_model,
-    torch,
+    companion, compiled, cuda_bound, label, numpy_abi, onnxruntime, opens, owner, prebuilt,
+    shipped_model, torch,
 };
 use crate::constraint::Constraint;
 use crate::machine::Machine;
@@ -21,6 +21,7 @@ pub fn constraints(build: &Build, machine: &Machine, model: Option<&Model>) -> V
     constraints.extend(prebuilt::constraints(build));
     constraints.extend(cuda_bound::constraints(build, machine));
     constraints.extend(cuda_bound::cpu_only(build, machine));
+    constraints.extend(opens::constraints(build, machine));
     constraints.extend(owner::constraints(build));
     constraints.extend(numpy_abi::constraints(build, machine.platform));
     constraints.extend(shipped_model::constraints(build));

@@ -68,7 +68,8 @@ fn draw_in(
     if problem.wants_cpu_builds() {
         match at(Reach::Cpu) {
             // Without a build for the CPU another one may still do: it runs on the CPU as well.
-            Err(SolveError::Conflict(_)) => {}
+            Err(SolveError::Conflict(conflict))
+                if problem.asks_for_family() || problem.concerns_accelerators(&conflict) => {}
             outcome => return outcome,
         }
     }
@@ -76,14 +77,22 @@ fn draw_in(
         return at(Reach::ALL);
     }
     if let Some(backend) = kept_backend(problem)
-        && let Ok(solution) = at(Reach::Kept { backend })
-        && is_kept(problem, &solution)
+        && let Some(outcome) = keep(problem, &backend, at)
     {
-        return Ok(solution);
+        return outcome;
     }
-    let mut first = at(Reach::General);
+    let reach = problem.first_reach();
+    let mut first = at(reach.clone());
     if !problem.has_accelerators() {
         return first;
+    }
+    if reach == Reach::Backends {
+        return match first {
+            Err(SolveError::Conflict(conflict)) if problem.concerns_feeds(&conflict) => {
+                keep_proof(Err(SolveError::Conflict(conflict)), at(Reach::ALL))
+            }
+            outcome => outcome,
+        };
     }
     if let Err(SolveError::Conflict(conflict)) = &first
         && problem.concerns_feeds(conflict)
@@ -107,9 +116,39 @@ fn draw_in(
     match (at(reach), first) {
         (Ok(more), Ok(first)) => Ok(if public(&more) > public(&first) { more } else { first }),
         // What was found without the other indexes still holds.
-        (Err(_), Ok(first)) => Ok(first),
+        (Err(SolveError::Conflict(_)), Ok(first)) => Ok(first),
+        // An index that could not be read might have had what is better, and so is no reason to do without.
+        (Err(unreadable), Ok(_)) => Err(unreadable),
         (more, first) => keep_proof(first, more),
     }
+}
+
+/// The answer with the torch of an earlier lock, from the index that has it. `None` when it does not hold any more.
+///
+/// When an index cannot be read, the pins stay as they are, if they can be had without it; else nobody knows whether they
+/// hold, and none of them is moved.
+fn keep(
+    problem: &Problem,
+    backend: &str,
+    at: &dyn Fn(Reach) -> Result<Solution, SolveError>,
+) -> Option<Result<Solution, SolveError>> {
+    let reach = |feeds| Reach::Kept { backend: backend.to_owned(), feeds };
+    match at(reach(true)) {
+        Ok(solution) => is_kept(problem, &solution).then_some(Ok(solution)),
+        Err(SolveError::Conflict(_)) => None,
+        Err(unreadable) => match at(reach(false)) {
+            Ok(solution) if all_kept(problem, &solution) => Some(Ok(solution)),
+            _ => Some(Err(unreadable)),
+        },
+    }
+}
+
+/// Whether every distribution that an earlier lock pins is at that version.
+fn all_kept(problem: &Problem, solution: &Solution) -> bool {
+    solution.builds.iter().all(|(name, chosen)| {
+        let kept = problem.policy.preferences.get(name);
+        kept.is_none() || kept == chosen.version.version()
+    })
 }
 
 /// The accelerator of the torch that an earlier lock pins, when that build is not on PyPI: it stays while it holds, also

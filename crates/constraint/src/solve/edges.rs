@@ -3,7 +3,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use pep440_rs::{Operator, VersionSpecifiers};
+use pep440_rs::VersionSpecifiers;
 use pubgrub::{Dependencies, DependencyProvider, PackageResolutionStatistics};
 
 use crate::catalog::{CatalogError, Metadata, Silence};
@@ -15,7 +15,7 @@ use crate::rules;
 use crate::solve::layers;
 use crate::solve::order::Priority;
 use crate::solve::provider::{Halt, Needs, Provider, Unusable};
-use crate::version::{DistVersion, Range, Version, if_present, python_range};
+use crate::version::{DistVersion, Range, Version, if_present, python_range, without_upper_bounds};
 use crate::wheel::ReleaseFit;
 
 impl Provider {
@@ -266,12 +266,9 @@ impl Provider {
     /// An upper bound is a guess about Pythons that did not exist yet. It is respected, but whoever pins a release with
     /// `==` has decided for it, as uv sees it too; the answer then carries a warning.
     pub(super) fn python_of(&self, name: Name, specifiers: &str) -> Option<Range> {
-        let mut specifiers: VersionSpecifiers = specifiers.parse().ok()?;
-        if self.is_pinned(name) {
-            let upper = |o: &Operator| matches!(o, Operator::LessThan | Operator::LessThanEqual);
-            specifiers = specifiers.iter().filter(|s| !upper(s.operator())).cloned().collect();
-        }
-        Some(python_range(&specifiers))
+        let specifiers: VersionSpecifiers = specifiers.parse().ok()?;
+        let pinned = self.is_pinned(name);
+        Some(if pinned { without_upper_bounds(&specifiers) } else { python_range(&specifiers) })
     }
 
     fn extra_constraints(

@@ -106,9 +106,8 @@ pub(super) fn machine_constraints(problem: &Problem, root: &(Package, Version)) 
             constraints.push(edge(package, range.clone(), &format!("{key} = \"{text}\"")));
         }
     }
-    if problem.concerns_torch()
-        && let Some((range, fact)) = rules::torch::wanted_backend(&problem.machine)
-    {
+    // Whoever brings torch along: most that use it do not name it.
+    if let Some((range, fact)) = rules::torch::wanted_backend(&problem.machine) {
         constraints.push(Constraint {
             subject: root.clone(),
             package: Package::Backend,
@@ -145,9 +144,6 @@ pub(super) fn machine_constraints(problem: &Problem, root: &(Package, Version)) 
 /// The backends that env.toml narrows the torch family to, wherever a build comes from.
 fn named_backends(problem: &Problem, root: &(Package, Version)) -> Option<Constraint> {
     let names = problem.backends.as_ref().filter(|names| !names.is_empty())?;
-    if !problem.concerns_torch() {
-        return None;
-    }
     let known = names.iter().filter_map(|name| rules::torch::backend_cuda(name));
     let range = known
         .map(|cuda| Range::singleton(Version::System(cuda)))

@@ -91,14 +91,6 @@ impl Problem {
         self.sources.get(usize::from(id.0))
     }
 
-    /// True when env.toml itself asks for a distribution that has builds for accelerators.
-    #[must_use]
-    pub fn concerns_torch(&self) -> bool {
-        self.requirements.iter().any(|requirement| {
-            crate::rules::companion::family(self.substituted(requirement.name)).is_some()
-        })
-    }
-
     /// The distribution that is installed where `name` is required.
     #[must_use]
     pub fn substituted(&self, name: Name) -> Name {

@@ -28,12 +28,16 @@ pub(super) enum Reach {
         /// Only those that can have a torch newer than this one.
         above: Option<Pep440>,
     },
+    /// The general indexes and the accelerators' own: the builds of PyPI do not use the GPU, whoever brings them along.
+    Backends,
     /// Builds for the CPU: the machine has no GPU.
     Cpu,
     /// The index of one accelerator, whose torch an earlier lock pins.
     Kept {
         /// Such as `cu118`.
         backend: String,
+        /// Also the indexes of single distributions that are not built per backend.
+        feeds: bool,
     },
 }
 
@@ -75,12 +79,17 @@ impl Problem {
 
     fn is_asked(&self, source: &Source, reach: &Reach) -> bool {
         let SourceKind::PyTorch { backend } = &source.kind else {
-            return !matches!(reach, Reach::General | Reach::Cpu);
+            return match reach {
+                Reach::General | Reach::Backends | Reach::Cpu => false,
+                Reach::Kept { feeds, .. } => *feeds,
+                Reach::Feeds | Reach::Accelerators { .. } => true,
+            };
         };
         match reach {
             Reach::General | Reach::Feeds => false,
+            Reach::Backends => self.can_use(source) && self.may_have_torch(backend, None),
             Reach::Cpu => is_cpu(backend) && self.can_use(source),
-            Reach::Kept { backend: kept } => backend == kept && self.can_use(source),
+            Reach::Kept { backend: kept, .. } => backend == kept && self.can_use(source),
             Reach::Accelerators { above } => {
                 self.can_use(source) && self.may_have_torch(backend, above.as_ref())
             }
@@ -148,9 +157,7 @@ impl Problem {
 
     /// Whether env.toml itself makes the accelerators' indexes necessary.
     pub(super) fn needs_accelerators(&self) -> bool {
-        let labelled = self.requirements.iter().any(|requirement| {
-            requirement.local_label().is_some() && self.is_family(requirement.name)
-        });
+        let labelled = !self.labels().is_empty();
         let pypi_lacks_cuda = self.has_gpu() && pypi_is_for_cpu(self.machine.platform);
         let narrowed = self.backends.as_ref().is_some_and(|backends| !backends.is_empty());
         // A pin with a label that is being moved still asks for that kind of build.
@@ -158,12 +165,23 @@ impl Problem {
         labelled || moved || ((narrowed || pypi_lacks_cuda) && self.asks_for_family())
     }
 
-    /// Whether builds for the CPU are wanted that PyPI does not have.
+    /// How far the first attempt reaches. Nothing is asked of the accelerators' indexes unless one of their distributions
+    /// turns up; but then they have to be there, or the answer would be a release that does not bring torch along.
+    pub(super) fn first_reach(&self) -> Reach {
+        let narrowed = self.backends.as_ref().is_some_and(|backends| !backends.is_empty());
+        let some_for_cpu = self.has_gpu() && pypi_has_for_cpu(self.machine.platform);
+        if (narrowed || some_for_cpu) && self.has_accelerators() && !self.asks_for_family() {
+            Reach::Backends
+        } else {
+            Reach::General
+        }
+    }
+
+    /// Whether builds for the CPU are wanted that PyPI does not have, should one of them turn up.
     pub(super) fn wants_cpu_builds(&self) -> bool {
         self.has_no_gpu()
             && self.backends.is_none()
             && !pypi_is_for_cpu(self.machine.platform)
-            && self.asks_for_family()
             && self
                 .sources
                 .iter()
@@ -183,7 +201,8 @@ impl Problem {
         }
     }
 
-    fn asks_for_family(&self) -> bool {
+    /// Whether env.toml names a distribution that has builds on the accelerators' indexes.
+    pub(super) fn asks_for_family(&self) -> bool {
         self.requirements
             .iter()
             .any(|requirement| self.is_family(self.substituted(requirement.name)))
@@ -194,18 +213,23 @@ impl Problem {
         self.sources.iter().any(|source| builds(source) && source.serves_only(name))
     }
 
+    /// The local labels that env.toml asks for, in whatever it says of the family: a bound or an override names a build as
+    /// well as a requirement does.
+    fn labels(&self) -> Vec<String> {
+        let stated = self.requirements.iter().chain(&self.constraints).chain(&self.overrides);
+        stated
+            .filter(|requirement| self.is_family(requirement.name))
+            .filter_map(|requirement| requirement.local_label())
+            .collect()
+    }
+
     /// Whether builds from this source can run on the machine at all.
     pub(super) fn can_use(&self, source: &Source) -> bool {
         let SourceKind::PyTorch { backend } = &source.kind else { return true };
         if let Some(allowed) = &self.backends {
             return allowed.contains(backend);
         }
-        let labels: Vec<String> = self
-            .requirements
-            .iter()
-            .filter(|requirement| self.is_family(requirement.name))
-            .filter_map(|requirement| requirement.local_label())
-            .collect();
+        let labels = self.labels();
         if !labels.is_empty() {
             return labels.contains(backend);
         }
@@ -289,6 +313,12 @@ pub(super) fn has_own_index(name: Name) -> bool {
 fn pypi_is_for_cpu(platform: Platform) -> bool {
     let mut rows = matrix::torch().pypi.iter().filter(|row| row.platform == platform).peekable();
     rows.peek().is_some() && rows.all(|row| row.cuda.major() == 0)
+}
+
+/// Whether some torch that PyPI is known to have for a platform is built for the CPU.
+fn pypi_has_for_cpu(platform: Platform) -> bool {
+    let mut rows = matrix::torch().pypi.iter().filter(|row| row.platform == platform);
+    rows.any(|row| row.cuda.major() == 0)
 }
 
 /// The releases of torch that are known to be built for a backend, as a range that is open upwards while the newest

@@ -48,17 +48,6 @@ pub struct Chosen {
     pub yanked: Option<Arc<str>>,
 }
 
-impl Chosen {
-    /// The `Requires-Python` of the build, when it excludes this Python.
-    #[must_use]
-    pub fn excludes_python(&self, python: &pep440_rs::Version) -> Option<&str> {
-        let stated =
-            self.file.requires_python.as_ref().or(self.metadata.requires_python.as_ref())?;
-        let specifiers: pep440_rs::VersionSpecifiers = stated.parse().ok()?;
-        (!specifiers.contains(python)).then_some(stated)
-    }
-}
-
 impl Solution {
     /// The version of a layer.
     #[must_use]

@@ -2,11 +2,14 @@
 
 use crate::constraint::{Constraint, Force, Reason};
 use crate::machine::{Brand, Gpu, Libraries, Machine};
+use crate::name::Name;
 use crate::package::Package;
 use crate::requirement::RequirementCache;
 use crate::rules::loading::{self, Stack, Step};
 use crate::rules::machine_code::{MachineCode, Verdict};
-use crate::rules::{Build, Origin, build_code, gpu, library, onnxruntime, torch};
+use crate::rules::{
+    Build, Origin, build_code, gpu, library, onnxruntime, opens, supply, torch, unjudged,
+};
 use crate::solve::problem::{Problem, Source};
 use crate::solve::solution::Solution;
 use crate::version::{Range, SystemVersion, Version};
@@ -14,11 +17,20 @@ use crate::version::{Range, SystemVersion, Version};
 /// The system side of a solution.
 #[derive(Clone, Debug)]
 pub struct SystemStack {
+    /// The CUDA runtime that something supplies: a wheel, torch, or the system that env.toml describes. `None` when nothing
+    /// does, however much there is that asks for one.
+    pub cuda: Option<SystemVersion>,
+    /// cuDNN, likewise.
+    pub cudnn: Option<SystemVersion>,
     /// The lowest driver that everything here runs on. `None` when nothing needs a driver.
     pub minimum_driver: Option<SystemVersion>,
     /// The compute capabilities that every build has code for, native or by PTX, ascending. Empty when no build has GPU
     /// code that is known.
     pub capabilities: Vec<SystemVersion>,
+    /// The distributions whose GPU code is known, and that the capabilities speak of.
+    pub covered: Vec<Name>,
+    /// Those that use the GPU while nothing is known about their code.
+    pub unjudged: Vec<Name>,
     /// What a program must do so that its libraries are found.
     pub loading: Vec<Step>,
 }
@@ -43,10 +55,33 @@ impl Solution {
             })
             .collect();
         SystemStack {
+            cuda: self.supplied(Package::Cuda, &builds, &problem.machine),
+            cudnn: self.supplied(Package::Cudnn, &builds, &problem.machine),
             minimum_driver: minimum_driver(&self.constraints),
             capabilities: capabilities(&builds, &problem.machine),
+            covered: names(&builds, |build| {
+                build_code::machine_code(build, problem.machine.platform).is_some()
+            }),
+            unjudged: names(&builds, |build| {
+                unjudged::is_gpu_code_unknown(build, &problem.machine)
+            }),
             loading: loading_steps(&builds, &problem.machine),
         }
+    }
+
+    /// The version of a layer that something here needs and something supplies.
+    fn supplied(
+        &self,
+        layer: Package,
+        builds: &[Build<'_>],
+        machine: &Machine,
+    ) -> Option<SystemVersion> {
+        let wish = if layer == Package::Cuda { &machine.cuda } else { &machine.cudnn };
+        let described = machine.libraries == Libraries::System && wish.is_some();
+        let brought = || builds.iter().any(|build| supply::brings(build, layer, machine.platform));
+        let needed = || self.system_constraints().any(|constraint| constraint.package == layer);
+        let version = self.layer(layer).and_then(Version::as_system).cloned();
+        version.filter(|_| (described || brought()) && needed())
     }
 
     /// The constraints that decide about each system layer: those of [`Solution::system_constraints`] that no other one
@@ -77,6 +112,10 @@ impl Solution {
                 && constraint.force == Force::Requires
         })
     }
+}
+
+fn names(builds: &[Build<'_>], wanted: impl Fn(&Build<'_>) -> bool) -> Vec<Name> {
+    builds.iter().filter(|build| wanted(build)).map(|build| build.name).collect()
 }
 
 /// True for what env.toml states itself. What a fact says of its image is no such thing.
@@ -142,12 +181,14 @@ fn driven(capability: &SystemVersion, machine: &Machine) -> bool {
 
 fn loading_steps(builds: &[Build<'_>], machine: &Machine) -> Vec<Step> {
     let find = |name: &str| builds.iter().find(|build| build.name.as_str() == name).copied();
-    let Some(runtime) = find(onnxruntime::GPU) else { return Vec::new() };
-    let libraries: Libraries = machine.libraries;
-    loading::steps(&Stack {
-        runtime,
-        torch: find(torch::TORCH),
-        platform: machine.platform,
-        libraries,
-    })
+    let of_runtime = find(onnxruntime::GPU).map(|runtime| {
+        loading::steps(&Stack {
+            runtime,
+            torch: find(torch::TORCH),
+            platform: machine.platform,
+            libraries: machine.libraries,
+        })
+    });
+    let others = builds.iter().filter_map(|build| opens::step(build, builds, machine));
+    of_runtime.into_iter().flatten().chain(others).collect()
 }

@@ -82,6 +82,14 @@ pub fn python_range(specifiers: &VersionSpecifiers) -> Range {
     dist_range(specifiers)
 }
 
+/// The Python versions that satisfy a `Requires-Python` but for its upper bounds, which are guesses about Pythons that did
+/// not exist yet.
+#[must_use]
+pub fn without_upper_bounds(specifiers: &VersionSpecifiers) -> Range {
+    let upper = |o: &Operator| matches!(o, Operator::LessThan | Operator::LessThanEqual);
+    python_range(&specifiers.iter().filter(|s| !upper(s.operator())).cloned().collect())
+}
+
 /// Every Python of one minor version, such as 3.11, its pre-releases included.
 #[must_use]
 pub fn python_minor_range(major: u64, minor: u64) -> Range {

@@ -11,7 +11,12 @@ use super::{link, pixi, poetry};
 /// Reads the file at `file`.
 pub(super) fn read(builder: &mut Builder<'_>, file: usize) {
     let text = builder.text(file);
-    let doc = Doc::parse(builder, &text, file);
+    read_text(builder, &text, file);
+}
+
+/// Reads a text in which every byte stands where it stands in the file.
+pub(super) fn read_text(builder: &mut Builder<'_>, text: &str, file: usize) {
+    let doc = Doc::parse(builder, text, file);
     let root = doc.root();
     if let Some(python) = get(root, &["project", "requires-python"]) {
         builder.input.python = doc

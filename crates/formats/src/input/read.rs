@@ -8,7 +8,8 @@ use super::sniff::{Kind, sniff};
 use super::text::{LineEnds, Mapped};
 use super::variables::Variables;
 use super::{
-    ci, conda, dockerfile, environment, locks, pixi, pyproject, requirements, surroundings, tables,
+    ci, conda, dockerfile, environment, locks, pixi, pyproject, requirements, script, surroundings,
+    tables,
 };
 
 /// Reads a file of any kind. Never fails: what is wrong with the file is among [`Input::problems`].
@@ -37,6 +38,7 @@ pub fn read_as(kind: Kind, bytes: &[u8], name: &str, loader: &dyn FileLoader) ->
         Kind::CondaExplicit => conda::read_explicit(&mut builder, file),
         Kind::CondaEnvironment => environment::read(&mut builder, file, name),
         Kind::Pyproject => pyproject::read(&mut builder, file),
+        Kind::Script => script::read(&mut builder, file),
         Kind::Pixi => pixi::read_file(&mut builder, file),
         Kind::UvLock | Kind::PoetryLock | Kind::PdmLock | Kind::Pylock => {
             locks::read(&mut builder, file, kind)

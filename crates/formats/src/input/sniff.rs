@@ -4,6 +4,7 @@ use cuda_lock_constraint::requirement::{Mode, Parts};
 
 use super::commands::is_command;
 use super::decode::decode;
+use super::script::is_script;
 
 /// A kind of file that can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -22,6 +23,8 @@ pub enum Kind {
     CondaEnvironment,
     /// pyproject.toml.
     Pyproject,
+    /// A Python script with a block of PEP 723.
+    Script,
     /// pixi.toml.
     Pixi,
     /// uv.lock.
@@ -55,7 +58,8 @@ pub fn sniff(bytes: &[u8], name: &str) -> Kind {
     sniff_text(&text, &lines, &base_name(name))
 }
 
-fn base_name(name: &str) -> String {
+/// The name of the file without its folders, in lower case.
+pub(super) fn base_name(name: &str) -> String {
     name.rsplit(['/', '\\']).next().unwrap_or_default().to_ascii_lowercase()
 }
 
@@ -69,6 +73,9 @@ fn sniff_text(text: &str, lines: &[&str], name: &str) -> Kind {
             by_name(name)
         };
     };
+    if is_script(lines.iter().copied()) {
+        return Kind::Script;
+    }
     if significant.contains(&"@EXPLICIT") {
         return Kind::CondaExplicit;
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use cuda_lock_commands::Failure;
 use cuda_lock_formats::input::{
-    DiskLoader, FileLoader, Input, LoadError, read, read_site_packages,
+    DiskLoader, FileLoader, Input, LoadError, not_read, read, read_site_packages,
 };
 use cuda_lock_formats::regular::{self, TEXT_LIMIT};
 
@@ -65,18 +65,24 @@ pub fn all(args: &Audit) -> Result<Vec<Subject>, Failure> {
 fn of_path(path: &Path) -> Result<Subject, Failure> {
     if path.as_os_str() == "-" {
         let stdin = std::io::stdin().lock();
-        return regular::read_stream(stdin, "standard input", TEXT_LIMIT)
-            .map(|bytes| Subject::File { name: STDIN.to_owned(), bytes })
-            .map_err(Failure::system);
+        let bytes =
+            regular::read_stream(stdin, "standard input", TEXT_LIMIT).map_err(Failure::system)?;
+        return understood(bytes, STDIN.to_owned());
     }
     if path.is_dir() {
         return Err(Failure::argument(format!("{} is a folder", path.display()))
             .with_help("judge the packages that are installed in it with --site-packages"));
     }
     let name = path.display().to_string();
-    regular::read_named(path, TEXT_LIMIT)
-        .map(|bytes| Subject::File { name, bytes })
-        .map_err(Failure::system)
+    understood(regular::read_named(path, TEXT_LIMIT).map_err(Failure::system)?, name)
+}
+
+/// A file, unless it is of a kind that is known and not read.
+fn understood(bytes: Vec<u8>, name: String) -> Result<Subject, Failure> {
+    let Some(why) = not_read(&bytes, &name) else { return Ok(Subject::File { name, bytes }) };
+    let help =
+        why.help.unwrap_or("the kinds of files that are read stand in `cuda-lock audit --help`");
+    Err(Failure::argument(format!("{name} is not read: it is {}", why.what)).with_help(help))
 }
 
 /// The folder itself, or the site-packages of the environment that it is.

@@ -1,10 +1,10 @@
 //! Lines for which there is no build, and why.
 
-use pep440_rs::Version as Pep440;
+use pep440_rs::{Version as Pep440, VersionSpecifiers};
 
 use crate::audit::case::Case;
 use crate::audit::code::Code;
-use crate::audit::finding::{Doubt, FactText, Finding};
+use crate::audit::finding::{Doubt, FactText, Finding, Severity};
 use crate::audit::installer::known::{self, Standing};
 use crate::audit::installer::{Missing, Unfit};
 use crate::audit::question::LocationFault;
@@ -13,7 +13,7 @@ use crate::machine::{Brand, Platform};
 use crate::name::Name;
 use crate::rules::torch::backend_cuda;
 use crate::rules::{broken, index};
-use crate::version::{DistVersion, local_label};
+use crate::version::{DistVersion, local_label, without_upper_bounds};
 use crate::wheel::{ReleaseFit, Why};
 
 /// What is asked for and not there.
@@ -288,7 +288,22 @@ fn builds_text(version: &Pep440, platform: Platform) -> String {
 fn misfit(case: &Case<'_>, name: Name, build: &DistVersion, unfit: &Unfit) -> Option<Finding> {
     let title = format!("{name} {build}");
     let python = case.question.target.asked_python();
+    let mut doubt = Doubt::None;
     let (code, message, fact) = match unfit {
+        // Whoever locks such a release has decided against its guess about later Pythons.
+        Unfit::Python(specifiers) if case.question.closed && only_too_new(specifiers, case) => {
+            doubt = Doubt::Said(Severity::Warning);
+            (
+                Code::PythonUnsupported,
+                format!(
+                    "{title} says that it is for Python {specifiers}; pip will not install it on {python}"
+                ),
+                FactText::new(
+                    format!("{title} requires Python {specifiers}"),
+                    format!("Requires-Python of {title}"),
+                ),
+            )
+        }
         Unfit::Python(specifiers) => (
             Code::PythonUnsupported,
             format!("{title} needs Python {specifiers}, and this is {python}"),
@@ -307,7 +322,14 @@ fn misfit(case: &Case<'_>, name: Name, build: &DistVersion, unfit: &Unfit) -> Op
         return None;
     }
     let symptom = format!("ERROR: No matching distribution found for {name}=={build}");
-    Some(Finding::new(code, message).because(fact).otherwise(symptom))
+    Some(Finding::new(code, message).because(fact).otherwise(symptom).unless(doubt))
+}
+
+/// Whether nothing but an upper bound of a `Requires-Python` excludes the Python of the target.
+fn only_too_new(specifiers: &str, case: &Case<'_>) -> bool {
+    specifiers.parse().is_ok_and(|specifiers: VersionSpecifiers| {
+        without_upper_bounds(&specifiers).contains(&case.question.target.python_version())
+    })
 }
 
 /// The code of a file that does not fit.

@@ -13,7 +13,7 @@ use crate::constraint::{Constraint, Force, Reason};
 use crate::machine::Libraries;
 use crate::name::Name;
 use crate::package::Package;
-use crate::rules::{Rule, cuda_bound, library, onnxruntime, torch};
+use crate::rules::{Rule, cuda_bound, library, onnxruntime, opens, torch};
 use crate::version::{SourceId, SystemVersion, Version};
 
 /// Libraries that METADATA does not ask for and that no wheel brings.
@@ -59,8 +59,13 @@ fn torch_supplies(case: &Case<'_>, cuda_major: u64) -> bool {
 
 fn missing_wheels(case: &Case<'_>, name: Name, missing: &[&Constraint]) -> Option<Finding> {
     let taken = case.installed.taken.get(&name)?;
-    let target = onnxruntime::target(&case.build(name, taken));
-    if target.as_ref().is_some_and(|target| torch_supplies(case, target.cuda_major)) {
+    let build = case.build(name, taken);
+    let target = onnxruntime::target(&build);
+    let cuda_major = match &target {
+        Some(target) => Some(target.cuda_major),
+        None => opens::cuda_major(&build, &case.machine),
+    };
+    if cuda_major.is_some_and(|cuda_major| torch_supplies(case, cuda_major)) {
         return None;
     }
     let subject = case.title(Package::dist(name));
@@ -85,10 +90,11 @@ fn missing_wheels(case: &Case<'_>, name: Name, missing: &[&Constraint]) -> Optio
 }
 
 /// Where other libraries are listed, the rest may come with the system; and of a wheel from elsewhere, or a release without a
-/// row, it is not known for which CUDA it was built.
+/// row, it is not known for which CUDA it was built. What has no target of its own may find the libraries of the system: only
+/// the plain name is asked for.
 fn doubt(case: &Case<'_>, taken: &Taken, target: Option<&onnxruntime::Target>) -> Doubt {
     let any = case.installed.taken.keys().any(|name| library::is_library(*name));
-    let assumed = target.is_some_and(|target| target.assumed);
+    let assumed = target.is_none_or(|target| target.assumed);
     if any || assumed || taken.build.version.source() == SourceId::MAX {
         Doubt::Elsewhere
     } else {
@@ -99,32 +105,78 @@ fn doubt(case: &Case<'_>, taken: &Taken, target: Option<&onnxruntime::Target>) -
 /// Distributions that open the CUDA of the system, where nothing says that there is one.
 pub(in crate::audit) fn of_the_system(case: &Case<'_>, sink: &mut Sink<'_>) {
     let question = case.question;
-    if question.image.is_some()
-        || question.surroundings.vendor_image.is_some()
+    if in_an_image(case)
+        || case.machine.libraries == Libraries::System
+        || question.machine.gpus.as_ref().is_some_and(Vec::is_empty)
         || case.has_layer(Package::Cuda)
     {
         return;
     }
     for (name, taken) in &case.installed.taken {
         let build = case.build(*name, taken);
-        let Some(fact) = cuda_bound::system_libraries(&build, case.machine.platform) else {
-            continue;
-        };
+        let found = cuda_bound::system_libraries(&build, case.machine.platform);
+        let Some((fact, extra)) = found else { continue };
         // Most people who install the plain one have no GPU; whoever asks for the other one has.
         let for_gpus = name.as_str().ends_with("-gpu");
         if !for_gpus && !question.wants_gpu() && !taken.direct {
             continue;
         }
+        let has_extra = extra.is_some_and(|extra| {
+            let metadata = taken.metadata.as_ref();
+            metadata.is_some_and(|m| m.provides_extra.iter().any(|given| given == extra))
+        });
+        let doubt = match (for_gpus, has_extra && question.wants_gpu()) {
+            (true, _) => Doubt::HasGpu,
+            // Who leaves the extra out may well mean the CPU.
+            (false, true) => Doubt::Elsewhere,
+            (false, false) => Doubt::NeedsNoGpu,
+        };
         let message = format!("{}, and nothing here supplies them", fact.text);
         let finding = Finding::of_fact(&fact, message)
             .about(*name)
             .at(taken.line)
-            .unless(if for_gpus { Doubt::HasGpu } else { Doubt::NeedsNoGpu })
+            .unless(doubt)
             .advise(format!(
                 "install {}[and-cuda] where the release has it, or use an image with these libraries",
                 name.as_str().trim_end_matches("-gpu")
             ));
         sink.push(finding);
+    }
+}
+
+/// Whether an image may have libraries beside those that wheels bring.
+fn in_an_image(case: &Case<'_>) -> bool {
+    case.question.image.is_some() || case.question.surroundings.vendor_image.is_some()
+}
+
+/// Distributions that open libraries by names that no wheel has.
+pub(in crate::audit) fn opened(case: &Case<'_>, sink: &mut Sink<'_>) {
+    if in_an_image(case) {
+        return;
+    }
+    for (name, taken) in &case.installed.taken {
+        let found = opens::unsupplied(&case.build(*name, taken), &case.machine);
+        let Some(fact) = found else { continue };
+        let finding = Finding::of_fact(&fact, fact.text.clone()).about(*name).at(taken.line);
+        sink.push(
+            finding
+                .unless(Doubt::Elsewhere)
+                .advise("use an image or a system with these libraries: libraries = \"system\""),
+        );
+    }
+}
+
+/// Distributions that run on the CPU because the one with their GPU code is not there.
+pub(in crate::audit) fn alone(case: &Case<'_>, sink: &mut Sink<'_>) {
+    let gpus = case.question.machine.gpus.as_ref().is_some_and(|gpus| !gpus.is_empty());
+    if !gpus && case.question.unknown_gpus.is_empty() {
+        return;
+    }
+    let there = |name: Name| case.installed.taken.contains_key(&name);
+    for (name, taken) in &case.installed.taken {
+        let Some((fact, fix)) = opens::alone(&case.build(*name, taken), there) else { continue };
+        let finding = Finding::of_fact(&fact, fact.text.clone()).about(*name).at(taken.line);
+        sink.push(finding.unless(Doubt::Elsewhere).advise(fix));
     }
 }
 

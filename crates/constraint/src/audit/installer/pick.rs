@@ -210,7 +210,8 @@ impl<'a> Picker<'a> {
 
     /// The files of a release, with its fit.
     fn fit(&self, source: SourceId, files: &[File]) -> ReleaseFit {
-        let plain = self.question.source(source).is_some_and(|source| source.plain_linux);
+        // A direct reference is no source of the question: what it names is taken as it is.
+        let plain = self.question.source(source).is_none_or(|source| source.plain_linux);
         ReleaseFit::of(files, &self.tags.with_plain_linux(plain))
     }
 

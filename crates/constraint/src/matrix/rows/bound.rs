@@ -57,6 +57,9 @@ pub struct Bound {
     /// Whether the row speaks of the libraries of the system, which only count where the system supplies them.
     #[serde(default)]
     pub system: bool,
+    /// The extra of METADATA that brings the wheels of these libraries.
+    #[serde(default)]
+    pub extra: Option<String>,
     /// Whether later releases are known to be built in another way, so that nothing is said about them.
     #[serde(default)]
     pub ends: bool,

@@ -125,7 +125,7 @@ pub struct Library {
     /// The first version that the row no longer speaks of (PEP 440); unset: to the end.
     #[serde(default)]
     pub below: Option<Version>,
-    /// File names of the shared libraries that it supplies, on Linux and on Windows.
+    /// File names of the shared libraries that it supplies, on Linux and on Windows; first the one that programs link.
     #[serde(default)]
     pub files: Vec<String>,
     /// The folder under site-packages that holds its `lib` (Linux) or `bin` (Windows).

@@ -21,6 +21,7 @@ macro_rules! matrices {
             numpy_abi: "Builds against the C API of NumPy 1.",
             onnx: "What ONNX runtimes read and exporters write.",
             onnxruntime: "Builds of onnxruntime-gpu.",
+            opens: "Libraries that builds open by name.",
             owners: "Import packages with one owner.",
             products: "GPU product names and cloud instances.",
             python: "Minor versions of CPython.",
@@ -79,6 +80,7 @@ pub mod libraries;
 pub mod numpy_abi;
 pub mod onnx;
 pub mod onnxruntime;
+pub mod opens;
 pub mod owners;
 pub mod products;
 pub mod python;

@@ -1,5 +1,6 @@
 //! From leaves to facts: versions folded, reasons gathered, what was passed over told by its kind.
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
@@ -66,16 +67,7 @@ impl Facts<'_> {
             .filter(|edge| versions.contains(&edge.subject.1))
             .filter(|edge| relevant.iter().any(|(_, range)| *range == edge.range))
             .collect();
-        // File names speak for the newest release; of everything else the most lenient says most.
-        let from_tags = |edge: &Constraint| matches!(edge.reason, Reason::WheelTag { .. });
-        found.sort_by(|a, b| {
-            let lenient = if from_tags(a) && from_tags(b) {
-                std::cmp::Ordering::Equal
-            } else {
-                lowest(&a.range).cmp(&lowest(&b.range))
-            };
-            lenient.then_with(|| b.subject.1.cmp(&a.subject.1))
-        });
+        found.sort_by(|a, b| telling(a).cmp(&telling(b)));
         let mut reasons: Vec<(Version, Reason)> = Vec::new();
         for edge in found {
             if !reasons.iter().any(|(_, reason)| *reason == edge.reason) {
@@ -201,6 +193,16 @@ impl Facts<'_> {
     }
 }
 
+/// Where an edge stands among those of one argument: of what is said in words the most lenient says most; file names
+/// come after it and speak for the newest release.
+///
+/// A key and no comparison of pairs: kinds that are compared by different rules have no order.
+fn telling(edge: &Constraint) -> (bool, Option<&Version>, Reverse<&Version>) {
+    let from_tags = matches!(edge.reason, Reason::WheelTag { .. });
+    let lenient = if from_tags { None } else { lowest(&edge.range) };
+    (from_tags, lenient, Reverse(&edge.subject.1))
+}
+
 /// The lower end of a range, for finding the most lenient of several.
 fn lowest(range: &Range) -> Option<&Version> {
     match range.iter().next()?.0 {
@@ -229,6 +231,52 @@ impl CollidingFact {
             }
             Self::Unusable { package, .. } => (6, *package, *package),
             Self::NoVersion { package, .. } => (7, *package, *package),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::constraint::Force;
+    use crate::version::{SourceId, SystemVersion};
+
+    fn edge((from_tags, bound, subject): (bool, Option<u32>, u32)) -> Constraint {
+        let number = |n: u32| SystemVersion::new(n.into(), 0);
+        let build = DistVersion::new(pep440_rs::Version::new([u64::from(subject)]), SourceId(0));
+        Constraint {
+            subject: (Package::Root, Version::Dist(build)),
+            package: Package::Glibc,
+            range: bound
+                .map_or_else(Range::full, |n| Range::higher_than(Version::System(number(n)))),
+            force: Force::Requires,
+            reason: if from_tags {
+                Reason::WheelTag { text: "tags".into() }
+            } else {
+                Reason::Extra
+            },
+        }
+    }
+
+    proptest! {
+        // Three kinds of edges in one list: those from tags went by the release, the others by what they allow, and a pair
+        // of both kinds by what they allow as well. Sorting ended with a panic.
+        #[test]
+        fn edges_of_every_kind_have_one_order(
+            edges in prop::collection::vec((any::<bool>(), prop::option::of(0_u32..4), 0_u32..4), 0..40)
+        ) {
+            let mut edges: Vec<Constraint> = edges.into_iter().map(edge).collect();
+            edges.sort_by(|a, b| telling(a).cmp(&telling(b)));
+            for pair in edges.windows(2) {
+                let [a, b] = pair else { continue };
+                prop_assert!(telling(a) <= telling(b));
+                let newer = matches!(a.reason, Reason::WheelTag { .. }) || a.range == b.range;
+                let same_kind = matches!(b.reason, Reason::WheelTag { .. })
+                    == matches!(a.reason, Reason::WheelTag { .. });
+                prop_assert!(!(newer && same_kind) || a.subject.1 >= b.subject.1);
+            }
         }
     }
 }
