@@ -67,7 +67,7 @@ fn needed(bytes: &[u8]) -> Result<Vec<String>, object::Error> {
     let sections = header.sections(endian, bytes)?;
     let Some((dynamic, link)) = sections.dynamic(endian, bytes)? else { return Ok(Vec::new()) };
     let strings = sections.strings(endian, bytes, link)?;
-    let names = dynamic.iter().filter(|entry| i64::from(entry.d_tag.get(endian)) == DT_NEEDED);
+    let names = dynamic.iter().filter(|entry| entry.d_tag.get(endian) == DT_NEEDED);
     names
         .map(|entry| Ok(String::from_utf8_lossy(entry.string(endian, strings)?).into_owned()))
         .collect()

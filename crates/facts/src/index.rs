@@ -36,7 +36,7 @@ impl Wheel {
     /// The wheel as the source of a row: its name and its digest.
     #[must_use]
     pub fn source(&self) -> String {
-        let digest = self.file.sha256.as_ref().map_or_else(String::new, |d| digest::sha256_hex(d));
+        let digest = self.file.sha256.as_ref().map_or_else(String::new, digest::sha256_hex);
         format!("{} sha256:{digest}", self.file.filename)
     }
 }
