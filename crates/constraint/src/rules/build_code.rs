@@ -77,7 +77,7 @@ fn compiled_code(build: &Build, platform: Platform) -> Option<MachineCode> {
         ptx: &row.ptx,
         toolkit: toolkit.unwrap_or_else(|| SystemVersion::new(0, 0)),
         gaps: &[],
-        sources: &row.source,
+        sources: compiled::source(row),
         lowest: known.lowest.as_ref(),
         assumed_from,
     })

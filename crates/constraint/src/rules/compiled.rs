@@ -96,7 +96,7 @@ fn torch_that_loads(build: &Build, found: Found<Wheel>, rule: Rule) -> Option<Co
             build.title(),
             found.fit.assumption()
         ),
-        sources: found.row.source.clone(),
+        sources: source(found.row).to_vec(),
         symptom: dependence(build.name)
             .and_then(|known| known.symptom.clone())
             .or_else(|| symptom(found.row)),
@@ -123,6 +123,11 @@ fn lack(line: &str) -> Option<String> {
     })
 }
 
+/// One wheel of the row: the others say the same, and a message has room for one.
+pub(super) fn source(row: &Wheel) -> &[String] {
+    row.source.get(..1).unwrap_or_default()
+}
+
 /// What the loader prints: the name of a symbol that is missing.
 fn symptom(row: &Wheel) -> Option<String> {
     let mut symbols =
@@ -143,7 +148,7 @@ fn cuda_major(build: &Build, found: Found<Wheel>) -> Option<Constraint> {
             build.title(),
             found.fit.assumption()
         ),
-        sources: found.row.source.clone(),
+        sources: source(found.row).to_vec(),
         symptom: Some(format!(
             "{library}: cannot open shared object file: No such file or directory"
         )),
