@@ -4,9 +4,10 @@
 //! what it warns of belongs to the summary.
 
 use cuda_lock_constraint::audit::{Code, Finding, Severity, audit_answer};
+use cuda_lock_constraint::name::Name;
 use cuda_lock_constraint::rules::image::parse_image;
 use cuda_lock_constraint::solve::{Problem, Solution};
-use cuda_lock_formats::manifest::{AuditLevel, AuditSettings};
+use cuda_lock_formats::manifest::{AuditIgnore, AuditLevel, AuditSettings};
 
 use crate::plan::Plan;
 
@@ -36,9 +37,9 @@ pub(crate) fn judge(
 
 /// Says so when nothing is to be installed, because no requirement holds for this target.
 fn nothing(problem: &Problem, solution: &Solution) -> Option<String> {
-    let asked: Vec<&str> = problem.requirements.iter().map(|r| r.text().as_ref()).collect();
     let target = &problem.target;
     solution.builds.is_empty().then(|| {
+        let asked: Vec<&str> = problem.requirements.iter().map(|r| r.text().as_ref()).collect();
         format!(
             "nothing is to be installed: no marker holds for Python {} on {} ({})",
             target.python,
@@ -48,21 +49,32 @@ fn nothing(problem: &Problem, solution: &Solution) -> Option<String> {
     })
 }
 
-/// How much a finding counts; `None` when it is accepted.
+/// How much a finding counts by `[audit]` of env.toml; `None` when it is accepted.
 fn severity(settings: &AuditSettings, finding: &Finding) -> Option<Severity> {
-    let code = |text: &str| Code::find(text) == Some(finding.code);
-    let ignored = settings.ignore.iter().any(|ignore| {
-        let package = ignore.package.as_ref().map(|name| *name.get_ref());
-        code(ignore.code.get_ref()) && (package.is_none() || package == finding.package)
-    });
-    let level =
-        settings.levels.iter().find(|(text, _)| code(text)).map(|(_, level)| level.get_ref());
+    if ignoring(&settings.ignore, finding.code, finding.package).is_some() {
+        return None;
+    }
+    let level = settings.levels.get(finding.code.as_str());
+    at_level(level.map(|level| *level.get_ref()), finding.severity)
+}
+
+/// The place of the first ignore that accepts a finding.
+#[must_use]
+pub fn ignoring(ignores: &[AuditIgnore], code: Code, package: Option<Name>) -> Option<usize> {
+    ignores.iter().position(|ignore| {
+        let named = ignore.package.as_ref().map(|name| *name.get_ref());
+        *ignore.code.get_ref() == code.as_str() && (named.is_none() || named == package)
+    })
+}
+
+/// How much a finding counts at a level, when one is set for its code; `None` when it is allowed.
+#[must_use]
+pub fn at_level(level: Option<AuditLevel>, found: Severity) -> Option<Severity> {
     match level {
-        _ if ignored => None,
         Some(AuditLevel::Allow) => None,
         Some(AuditLevel::Warn) => Some(Severity::Warning),
         Some(AuditLevel::Deny) => Some(Severity::Error),
-        None => Some(finding.severity),
+        None => Some(found),
     }
 }
 

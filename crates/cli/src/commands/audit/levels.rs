@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use cuda_lock_commands::Failure;
+use cuda_lock_commands::judged::{at_level, ignoring};
 use cuda_lock_constraint::audit::{Code, Finding, Severity};
-use cuda_lock_constraint::name::Name;
 use cuda_lock_formats::manifest::{AuditIgnore, AuditLevel, AuditSettings};
 
 use crate::args::Audit;
@@ -52,28 +52,19 @@ impl Levels {
     /// Whether a finding counts as an error, settings applied.
     #[must_use]
     pub fn is_error(&self, finding: &Finding) -> bool {
-        if self.ignoring(finding.code, finding.package).is_some() {
-            return false;
-        }
-        match self.by_code.get(&finding.code) {
-            Some(level) => *level == AuditLevel::Deny,
-            None => finding.severity == Severity::Error,
-        }
+        ignoring(&self.ignored, finding.code, finding.package).is_none()
+            && self.severity(finding.code, finding.severity) == Some(Severity::Error)
     }
 
-    /// The place of the ignore that accepts a finding.
-    fn ignoring(&self, code: Code, package: Option<Name>) -> Option<usize> {
-        self.ignored.iter().position(|ignore| {
-            let named = ignore.package.as_ref().map(|name| *name.get_ref());
-            *ignore.code.get_ref() == code.as_str() && (named.is_none() || named == package)
-        })
+    fn severity(&self, code: Code, found: Severity) -> Option<Severity> {
+        at_level(self.by_code.get(&code).copied(), found)
     }
 
     /// Applies them. An ignore that matches nothing is reported: it hides the next finding of its kind.
     pub fn apply(&self, report: &mut Report) {
         let mut used = vec![false; self.ignored.len()];
         report.findings.retain(|finding| {
-            let matching = self.ignoring(finding.code, finding.package);
+            let matching = ignoring(&self.ignored, finding.code, finding.package);
             if let Some(used) = matching.and_then(|at| used.get_mut(at)) {
                 *used = true;
             }
@@ -88,17 +79,10 @@ impl Levels {
                 ignore.reason
             ));
         }
-        report.findings.retain_mut(|finding| match self.by_code.get(&finding.code) {
-            Some(AuditLevel::Allow) => false,
-            Some(AuditLevel::Warn) => {
-                finding.severity = Severity::Warning;
-                true
-            }
-            Some(AuditLevel::Deny) => {
-                finding.severity = Severity::Error;
-                true
-            }
-            None => true,
+        report.findings.retain_mut(|finding| {
+            let severity = self.severity(finding.code, finding.severity);
+            finding.severity = severity.unwrap_or(finding.severity);
+            severity.is_some()
         });
     }
 }
