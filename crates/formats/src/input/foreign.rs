@@ -168,6 +168,7 @@ mod tests {
             ),
             ("[{\"name\": \"torch\", \"version\": \"2.0\"}]", "list.json"),
             ("# /// script\n# dependencies = []\n# ///\nimport x\n", "a.py"),
+            ("# /// script\n# dependencies = []\n# ///\n", "a.py"),
             ("FROM python:3.11\nRUN pip install torch\n", "Dockerfile"),
         ] {
             assert_eq!(what(text, name), None, "{name}: {text}");

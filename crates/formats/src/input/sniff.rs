@@ -64,6 +64,10 @@ pub(super) fn base_name(name: &str) -> String {
 }
 
 fn sniff_text(text: &str, lines: &[&str], name: &str) -> Kind {
+    // Before comments are left out: the block is one.
+    if is_script(lines.iter().copied()) {
+        return Kind::Script;
+    }
     let significant: Vec<&str> =
         lines.iter().map(|l| l.trim()).filter(|l| !l.is_empty() && !l.starts_with('#')).collect();
     let Some(first) = significant.first() else {
@@ -73,9 +77,6 @@ fn sniff_text(text: &str, lines: &[&str], name: &str) -> Kind {
             by_name(name)
         };
     };
-    if is_script(lines.iter().copied()) {
-        return Kind::Script;
-    }
     if significant.contains(&"@EXPLICIT") {
         return Kind::CondaExplicit;
     }
